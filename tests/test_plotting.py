@@ -235,3 +235,5 @@ def test_every_slope_has_a_curve_and_its_name_beside_it():
         assert line.get_ydata()[-1] == pytest.approx(math.exp(-32 * slope), abs=1e-6)
     xs = [text.get_position()[0] for text in ax.texts]
     assert xs == sorted(xs)
+    (first, y), (second, _) = (text.get_position() for text in ax.texts[:2])
+    assert first + 1.5 < math.log(1 / y) / 0.25 < second  # the first name ends before the second curve at its height

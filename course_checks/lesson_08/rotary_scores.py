@@ -1,4 +1,4 @@
-"""8.7 · Find the bug."""
+"""8.7 · Find the bugs."""
 
 import torch
 
@@ -9,7 +9,8 @@ from ..deciding.symptoms.side_effects import remembers
 
 def cases(seed):
     rng = torch.Generator().manual_seed(seed)
-    made = []
+    unit = torch.tensor([1.0, 0.0])
+    made = [Case(query=unit.repeat(1, 1, 2, 1), key=unit.repeat(1, 1, 3, 1))]
     for B, H, L_q, L_k, d in (
         (1, 1, 2, 2, 4),
         (2, 4, 5, 7, 6),
@@ -31,5 +32,5 @@ EXERCISE = Exercise(
     gradients=True,
     symptoms=(remembers,),
     pairs=130,
-    advice="the last query and the last key share a position: their score is q · k / sqrt(d_head), as if nothing were turned.",
+    advice="print the rows of turned_query beside those of turned_key: equal content at the same position must come out equal.",
 )

@@ -79,9 +79,9 @@ def kept_weights(slopes: Float[Tensor, " H"], farthest: int) -> Axes:
     for i, slope in enumerate(slopes.tolist()):
         color = COLORS[i % len(COLORS)]
         ax.plot(distance.tolist(), (-slope * distance).exp().tolist(), color=color, lw=1.8)
-        half = math.log(2) / slope  # the distance at which half is left: there the name stands, or at the right end
-        inside = half < 0.8 * farthest
-        x, y = (half, 0.5) if inside else (farthest, math.exp(-slope * farthest))
+        low = -math.log(0.3) / slope  # where 0.3 is left, curves are far apart: the name is there, or at the right end
+        inside = low < 0.8 * farthest
+        x, y = (low, 0.3) if inside else (farthest, math.exp(-slope * farthest))
         name = f"1/{1 / slope:.0f}"
         ax.text(x + 0.01 * farthest, y, name, color=color, fontsize=9, va="bottom" if inside else "center")
     ax.set(xlabel="distance m - n", ylabel="what is left of the weight", ylim=(0, 1.05))

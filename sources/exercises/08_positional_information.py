@@ -9,14 +9,14 @@
 # %% [markdown]
 # # 08 · Positional information: exercises
 #
-# Nine exercises, 26 points. At the end you have written three kinds of positions, a test that tells relative from absolute ones, and a converter for checkpoints; and a language model writes with *your* rotation in it.
+# Nine exercises, 26 points. You read positions off a table, move keys that are in a cache already, write a test that tells relative positions from absolute ones, and convert a checkpoint. At the end a language model writes with *your* rotation in it.
 #
-# {{colab_link}} · about 120 minutes · builds on {{lesson_link}}
+# {{colab_link}} · core about 20 minutes, everything about 120 · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like. Hints are folded under each check.
 #
-# The course's own `positions` module is off limits in these exercises: you are writing it.
+# The course's own `positions` module is off limits here, because you are writing it.
 
 # %% tags=["setup"]
 import math
@@ -34,88 +34,91 @@ from course_utils.small_models import places
 torch.set_num_threads(1)
 
 # %% [markdown]
-# ### 8.1 · The sinusoidal table
-# 2 points · difficulty 2 of 5 · 10 minutes · core
+# ### 8.1 · Tell the time
+# 2 points · difficulty 3 of 5 · 10 minutes · core
 #
-# Write `sinusoidal_table(num_positions, d_model)`. For position `pos` (counted from 0) and pair `i` (counted from 0), with $\omega_i = 10000^{-2i/d_{model}}$:
-#
-# - column `2 i` holds $\sin(pos \cdot \omega_i)$,
-# - column `2 i + 1` holds $\cos(pos \cdot \omega_i)$.
+# Section 8.2 goes from a position to its vector. Go back. You get vectors from the sinusoidal table, but each entry is off by up to 0.05, as if someone had read the dials in a hurry. Write `which_position(vectors, num_positions)`, which says which position each vector belongs to.
 #
 # | argument | meaning |
 # |---|---|
-# | `num_positions` | number of rows, at least 1 (in the check up to 600: angles in `float32` are precise enough) |
-# | `d_model` | number of columns; if it is odd, raise a `ValueError` |
-# | returns | `(num_positions, d_model)`, `float32` |
+# | `vectors` | `(n, d_model)`, in the layout of section 8.2: column `2 i` is about $\sin(pos \cdot \omega_i)$, column `2 i + 1` about $\cos(pos \cdot \omega_i)$, with $\omega_i = 10000^{-2i/d_{model}}$; `d_model` is even, at least 4 |
+# | `num_positions` | the positions run from 0 to `num_positions - 1` (at most 3,000 in the check) |
+# | returns | `(n,)`, `int64`: the positions |
 #
-# Example: `sinusoidal_table(2, 4)` is `[[0., 1., 0., 1.], [0.8415, 0.5403, 0.0100, 0.9999]]`, to four digits.
+# Example: `which_position(torch.tensor([[0.66, 0.75, 0.10, 1.00]]), 100)` is `[7]`. The fast hand alone fits 7, 51 and 95 about equally well. The slow hand alone says 10.
 
 # %% tags=["exercise"]
-def sinusoidal_table(num_positions, d_model):
+def which_position(vectors, num_positions):
     # BEGIN SOLUTION
-    if d_model % 2:
-        raise ValueError(f"d_model ({d_model}) must be even: features come in pairs")
+    d_model = vectors.shape[1]
     frequency = 10000 ** (-torch.arange(0, d_model, 2) / d_model)  # (d_model / 2,)
     # (num_positions, d_model / 2)
     angle = torch.arange(num_positions)[:, None] * frequency
     # (num_positions, d_model)
-    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)
+    table = torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)
+    # all rows have the same length, so the nearest has the largest dot product
+    return (vectors @ table.T).argmax(dim=-1)  # (n,)
     # END SOLUTION
 
 
 # %% [markdown] tags=["mistakes"]
-# Try: column 2 i is the sine, column 2 i + 1 the cosine; row 0 is 0, 1, 0, 1 ...
-# all sines first, then all cosines; here they take turns.
+# Try: no hand knows enough alone. Compare all of a vector's entries with all of a row's.
+# only the fastest hand is read: after one round it says the same times again.
+#     vectors @ table.T => vectors[:, :2] @ table[:, :2].T
+# only the slowest hand is read: an error of 0.05 there is many positions.
+#     vectors @ table.T => vectors[:, -2:] @ table[:, -2:].T
+# only the fastest hand is read, by its angle: the result never gets beyond one round.
+#     (vectors @ table.T).argmax(dim=-1) => (torch.atan2(vectors[:, 0], vectors[:, 1]) % 6.283185).round().long()
+# only the slowest hand is read, by its angle: an error of 0.05 there is many positions.
+#     (vectors @ table.T).argmax(dim=-1) => (torch.atan2(vectors[:, -2], vectors[:, -1]) / frequency[-1]).round().long().clamp(0, num_positions - 1)
+# only the sines are compared.
+#     vectors @ table.T => vectors[:, 0::2] @ table[:, 0::2].T
+# only the cosines are compared.
+#     vectors @ table.T => vectors[:, 1::2] @ table[:, 1::2].T
+# Try: in the vectors sines and cosines take turns, column by column.
+# the table has all sines first, then all cosines.
 #     torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1) => torch.cat([angle.sin(), angle.cos()], dim=-1)
-# cosines in the even columns and sines in the odd ones.
+# the table has cosines in the even columns and sines in the odd ones.
 #     [angle.sin(), angle.cos()] => [angle.cos(), angle.sin()]
-# a sine in both columns of a pair.
-#     [angle.sin(), angle.cos()] => [angle.sin(), angle.sin()]
 # Try: the exponent of pair i is -2 i / d: torch.arange(0, d, 2) holds the numbers 2 i.
 # the exponent i / d_model instead of 2 i / d_model: from pair to pair the speeds fall half as fast.
 #     torch.arange(0, d_model, 2) / d_model => torch.arange(d_model // 2) / d_model
 # the exponent 4 i / d_model: the 2 is counted twice.
 #     torch.arange(0, d_model, 2) / d_model => 2 * torch.arange(0, d_model, 2) / d_model
-# the exponents run from 0 to 1: 2 i divided by d_model - 2.
-#     torch.arange(0, d_model, 2) / d_model => torch.arange(0, d_model, 2) / (d_model - 2)
-# Try: the speeds fall.
-# a positive exponent: the pairs turn faster and faster.
-#     (-torch.arange(0, d_model, 2) / d_model) => (torch.arange(0, d_model, 2) / d_model)
-# Try: columns 2 i and 2 i + 1 share one angle; compute it once for each pair.
-# a sine and its cosine have angles of their own.
-#     torch.arange(0, d_model, 2) / d_model => torch.arange(d_model) / d_model
-#     torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1) => torch.where(torch.arange(d_model) % 2 == 0, angle.sin(), angle.cos())
-# Try: row 0 is 0, 1, 0, 1 ...
+# Try: row 0 of the table is position 0.
 # positions are counted from 1.
-#     torch.arange(num_positions)[:, None] => (1 + torch.arange(num_positions)[:, None])
-# Try: take the cosine of the angle itself.
-# the cosines have lost their sign.
-#     angle.cos() => angle.cos().abs()
+#     .argmax(dim=-1) => .argmax(dim=-1) + 1
+# Try: which row is the nearest?
+# the least similar position wins.
+#     .argmax => .argmin
+# Try: each vector chooses among the positions, and not each position among the vectors.
+# for each position you say which vector is the nearest.
+#     .argmax(dim=-1) => .argmax(dim=0)
 
 # %% tags=["check"]
-check("8.1", sinusoidal_table)
+check("8.1", which_position)
 
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# `torch.arange(0, d_model, 2)` gives the numbers `2 i`: 0, 2, 4 ...
+# A fast hand narrows it down to a few places in each round. A slow hand says roughly which round. You needn't work out either: you can try all positions.
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# A column of positions times a row of frequencies broadcasts to all the angles at once. Sine and cosine of the same angle then stand side by side: slices with step 2, or a new last axis that is flattened.
+# Work out the vectors of all positions at once. A column of positions times a row of frequencies broadcasts to all the angles. Sine and cosine of the same angle then go side by side: slices with step 2, or a new last axis that is flattened.
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
-# 1. odd `d_model`: raise a ValueError with a sentence that helps
-# 2. one frequency for each pair; all angles, positions times frequencies
-# 3. even columns: sines; odd columns: cosines of the same angles
+# 1. a table with the exact vector of each position
+# 2. how near is each vector to each row? (Every row has the same length. What does that say about dot products?)
+# 3. the nearest row's number
 # </details>
 
 # %% [markdown]
 # ### 8.2 · The shift matrix
 # 3 points · difficulty 3 of 5 · 15 minutes · more
 #
-# Write `shift_matrix(delta, d_model)`: the matrix $M_\delta$ that takes the sinusoidal vector of any position to the one `delta` positions further on, $p_{pos+\delta} = M_\delta \, p_{pos}$, for the table of 8.1. (Vectors as columns, so with rows of a table: `table[pos + delta] = M @ table[pos]`.)
+# Write `shift_matrix(delta, d_model)`, the matrix $M_\delta$ that takes the sinusoidal vector of any position to the one `delta` positions further on, $p_{pos+\delta} = M_\delta \, p_{pos}$. (Vectors are columns here, so with the rows of a table, `table[pos + delta] = M @ table[pos]`.)
 #
 # | argument | meaning |
 # |---|---|
@@ -123,7 +126,7 @@ check("8.1", sinusoidal_table)
 # | `d_model` | even |
 # | returns | `(d_model, d_model)`, `float32` |
 #
-# The lesson says that there is such a matrix, and not what it is: that's yours to find. Example: `shift_matrix(1, 2)` is `[[0.5403, 0.8415], [-0.8415, 0.5403]]`.
+# The lesson says that there is such a matrix, but not what it is. Example: `shift_matrix(1, 2)` is `[[0.5403, 0.8415], [-0.8415, 0.5403]]`.
 
 # %% tags=["exercise"]
 def shift_matrix(delta, d_model):
@@ -143,7 +146,7 @@ def shift_matrix(delta, d_model):
 # the matrix that goes delta positions back.
 #     = angle.cos(), angle.sin() => = angle.cos(), -angle.sin()
 #     = -angle.sin(), angle.cos() => = angle.sin(), angle.cos()
-# Try: in the table of 8.1 a pair stands side by side: columns 2 i and 2 i + 1.
+# Try: in the table a pair stands side by side: columns 2 i and 2 i + 1.
 # the pairs (i, i + d_model / 2), for a table with all sines first.
 #     even, odd = torch.arange(0, d_model, 2), torch.arange(1, d_model, 2) => even, odd = torch.arange(d_model).chunk(2)
 # Try: the exponent of pair i is -2 i / d: torch.arange(0, d, 2) holds the numbers 2 i.
@@ -181,94 +184,96 @@ check("8.2", shift_matrix)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Each pair has its own angle and its own 2 x 2 block on the diagonal; all other entries are 0. A loop over pairs is fine.
+# Each pair has its own angle and its own 2 x 2 block on the diagonal, and all other entries are 0. A loop over pairs is fine.
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# Test it with your table of 8.1: `sinusoidal_table(9, 6)[5]` must equal `shift_matrix(3, 6) @ sinusoidal_table(9, 6)[2]`.
+# Test it with a table, yours of 8.1 or the loop of section 8.2: row 5 must equal `shift_matrix(3, 6)` times row 2.
 # </details>
 
 # %% [markdown]
-# ### 8.3 · RoPE
-# 3 points · difficulty 3 of 5 · 15 minutes · core
+# ### 8.3 · Move the keys in a cache
+# 3 points · difficulty 3 of 5 · 12 minutes · core
 #
-# Write `rope(x, positions, base)`: turn each pair of features `(i, i + d_head / 2)` by the angle $pos \cdot \text{base}^{-2i/d_{head}}$, counterclockwise: $(a, b)$ becomes $(a \cos - b \sin,\; a \sin + b \cos)$.
+# A chat has grown too long for its cache. You throw away the tokens in the middle and keep the first few and the latest. Now the kept keys ought to be next to one another, at positions 0, 1, 2 and so on. But with RoPE each key was turned by its old position *before* it went into the cache (section 8.5), and the unturned ones are gone. Write `move_keys(keys, old, new, base)`. It gets keys that were turned for the positions `old`, and returns what they would be if they had been turned for the positions `new`.
 #
 # | argument | shape |
 # |---|---|
-# | `x` | `(B, H, L, d_head)`, queries or keys; `d_head` is even |
-# | `positions` | `(L,)`, whole numbers in any order, one for each token |
+# | `keys` | `(B, H, L, d_head)`, turned already; pairs are $(i, i + d_{head}/2)$, and pair $i$ turns by $\text{base}^{-2i/d_{head}}$ radians for each position, counterclockwise |
+# | `old`, `new` | `(L,)` each, whole numbers in any order, one for each token |
 # | `base` | a number, such as 10000.0 |
-# | returns | shape and dtype of `x` |
+# | returns | shape and dtype of `keys`; the argument stays as it was |
 #
-# Example: with `base = 100` and `d_head = 4`, pair 0 turns by 1 and pair 1 by 0.1 radians per position. So `x = [[[[1., 0., 0., 1.]]]]` at position 1 becomes `[[[[0.5403, -0.0998, 0.8415, 0.9950]]]]`. In the check one case is in `float64`; compute the angles in `float64` too, then the result is as precise as that. Queries and keys are learned, so a gradient must reach `x` through your result: work with tensor operations.
+# Example: with `base = 100` and `d_head = 4`, pair 0 turns by 1 and pair 1 by 0.1 radians per position. The key `[[[[1., 0., 0., 1.]]]]`, moved from position 3 to position 1, becomes `[[[[-0.4161, 0.1987, -0.9093, 0.9801]]]]`.
+#
+# A key that hasn't been turned yet is one at position 0. With zeros for `old`, your function *is* RoPE, for queries and keys alike, and the last part of this page uses it so. A gradient must therefore reach `keys`. One case is in `float64`. Compute the angles in `float64`, and the result is as precise as that.
 
 # %% tags=["exercise"]
-def rope(x, positions, base):
+def move_keys(keys, old, new, base):
     # BEGIN SOLUTION
-    d_head = x.shape[-1]
+    d_head = keys.shape[-1]
     pair = torch.arange(0, d_head, 2, dtype=torch.float64)  # (d_head / 2,): 0, 2, 4 ...
-    angle = positions[:, None] * base ** (-pair / d_head)  # (L, d_head / 2)
-    cos, sin = angle.cos().to(x.dtype), angle.sin().to(x.dtype)  # (L, d_head / 2) each
-    first, second = x.chunk(2, dim=-1)  # (B, H, L, d_head / 2) each
+    # back by the old position and on by the new one: (L, d_head / 2)
+    angle = (new - old)[:, None] * base ** (-pair / d_head)
+    cos, sin = angle.cos().to(keys.dtype), angle.sin().to(keys.dtype)  # (L, d_head / 2)
+    first, second = keys.chunk(2, dim=-1)  # (B, H, L, d_head / 2) each
     turned = [first * cos - second * sin, first * sin + second * cos]
     return torch.cat(turned, dim=-1)  # (B, H, L, d_head)
     # END SOLUTION
 
 
 # %% [markdown] tags=["mistakes"]
+# Try: the keys are turned already. What has to be added to a turn by 3 to get a turn by 1?
+# the keys are turned by their new position on top of the old one.
+#     (new - old) => new
+# the keys go back to where they were before they were turned, and stay there.
+#     (new - old) => -old
+# the keys are turned by old and new together.
+#     (new - old) => (new + old)
+# the keys move by the right number of positions, but the wrong way.
+#     (new - old) => (old - new)
+# keys move in one direction only: the sign of the difference is lost.
+#     (new - old) => (new - old).abs()
+# all keys move as far as the last one.
+#     (new - old) => (new - old)[-1:].expand(len(old))
+# all keys move as far as the first one.
+#     (new - old) => (new - old)[:1].expand(len(old))
 # Try: cut the last axis into halves, and put the halves side by side again; entry i of each makes pair i.
 # pairs of neighbors (2 i, 2 i + 1), as in the paper.
-#     x.chunk(2, dim=-1) => (x[..., 0::2], x[..., 1::2])
+#     keys.chunk(2, dim=-1) => (keys[..., 0::2], keys[..., 1::2])
 #     torch.cat(turned, dim=-1) => torch.stack(turned, dim=-1).flatten(-2)
 # pairs of halves are turned, and put back as neighbors.
 #     torch.cat(turned, dim=-1) => torch.stack(turned, dim=-1).flatten(-2)
-# pairs of neighbors are turned, and put back as halves.
-#     x.chunk(2, dim=-1) => (x[..., 0::2], x[..., 1::2])
 # Try: (a, b) becomes (a cos - b sin, a sin + b cos).
-# turned the other way: clockwise.
-#     first * cos - second * sin => first * cos + second * sin
-#     first * sin + second * cos => second * cos - first * sin
 # no minus sign: that is no rotation, and lengths change.
 #     first * cos - second * sin => first * cos + second * sin
 # the second half is computed from the new first half.
 #     first * sin + second * cos => (first * cos - second * sin) * sin + second * cos
-# only the first half of the features is turned.
-#     first * sin + second * cos => second
 # sine and cosine are exchanged.
 #     cos, sin = => sin, cos =
-# Try: both halves need the whole table of angles.
-# paired as halves, with the angles of neighbors: the two features of a pair turn by different angles.
-#     turned = [first * cos - second * sin, first * sin + second * cos] => (c, d), (s, t) = (table.repeat_interleave(2, dim=-1).chunk(2, dim=-1) for table in (cos, sin))\n    turned = [first * c - second * s, second * d + first * t]
+# Try: pair i turns by base ** (-2 i / d_head): torch.arange(0, d_head, 2) holds the numbers 2 i.
+# the exponent i / d_head instead of 2 i / d_head.
+#     torch.arange(0, d_head, 2, dtype=torch.float64) => torch.arange(d_head // 2, dtype=torch.float64)
 # Try: use the argument base.
 # the base 10000, whatever base says.
 #     base ** => 10000.0 **
-# Try: use the positions as they are given: each token has its own entry, in any order.
-# positions 0, 1, 2 ..., whatever positions says.
-#     positions[:, None] => torch.arange(x.shape[-2])[:, None]
-# positions are counted from the first token of the call.
-#     positions[:, None] => (positions - positions[0])[:, None]
-# positions are counted from the smallest one of the call.
-#     positions[:, None] => (positions - positions.min())[:, None]
-# only the first position is used, and counted on from there.
-#     positions[:, None] => (positions[0] + torch.arange(x.shape[-2]))[:, None]
 
 # %% tags=["check"]
-check("8.3", rope)
+check("8.3", move_keys)
 
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# A table of angles has one row for each token and one column for each pair: `(L, d_head / 2)`. It broadcasts against `(B, H, L, d_head / 2)`.
+# You can undo a turn by turning back. Then turn again, for the new position. How do two turns in a row combine into one?
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `x.chunk(2, dim=-1)` gives the two halves. Feature `i` of the first half and feature `i` of the second half make pair `i`.
+# A table of angles has one row for each token and one column for each pair, `(L, d_head / 2)`. It broadcasts against halves of shape `(B, H, L, d_head / 2)`, which `keys.chunk(2, dim=-1)` gives.
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
-# 1. angles: positions as a column times one frequency for each pair
-# 2. cut `x` in halves `a` and `b`
+# 1. how many positions each key has to go, with a sign, as a column; times one frequency for each pair
+# 2. cut `keys` in halves `a` and `b`
 # 3. new first half `a cos - b sin`, new second half `a sin + b cos`, side by side again
 # </details>
 
@@ -276,8 +281,8 @@ check("8.3", rope)
 # ### 8.4 · Relative or absolute?
 # 4 points · difficulty 4 of 5 · 15 minutes · more
 #
-# Write the property test for relative positions. `distance_only(score, length)` gets a function `score(m, n)`: the score of a query at position `m` with a key at position `n`. Query and key have the same content wherever they stand; only the positions change. Return `True` if the score depends on
-# the **distance** `m - n` only, for all positions from 0 to `length - 1`, and `False` if it does not. You do not know what is inside.
+# Write a test that tells relative positions from absolute ones. `distance_only(score, length)` gets a function `score(m, n)`, which returns the score of a query at position `m` with a key at position `n`. Query and key have the same content at every position. Return `True` if the score depends on
+# the **distance** `m - n` only, for all positions from 0 to `length - 1`, and `False` if it doesn't. You don't know what is inside.
 #
 # | argument | meaning |
 # |---|---|
@@ -352,11 +357,11 @@ check("8.4", distance_only)
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# What does "depends on the distance only" say about `score(5, 3)` and `score(4, 2)`? And about `score(3, 5)`?
+# What does "depends on the distance only" say about `score(5, 3)` and `score(4, 2)`? Does it say anything about `score(3, 5)`?
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Go over all pairs, those with `n > m` too. Computers round, so that `==` is too strict; and a tolerance of 0.1 is too generous.
+# Go over all pairs, those with `n > m` too. Computers round, so `==` is too strict, and a tolerance of 0.1 is too generous.
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
@@ -369,9 +374,9 @@ check("8.4", distance_only)
 # ### 8.5 · Convert a checkpoint
 # 4 points · difficulty 4 of 5 · 20 minutes · more
 #
-# A model was trained whose RoPE pairs **halves**, $(i, i + d_{head}/2)$. You want to run it in code that pairs **neighbors**, $(2i, 2i+1)$. Nothing needs to be trained anew: put the features of queries and keys in another order, so that each feature meets the same partner as before, with the same angle. And features of queries and keys are made by rows of the projections' weights. (In `nn.Linear` row $r$ of the weight makes feature $r$.)
+# A model was trained whose RoPE pairs **halves**, $(i, i + d_{head}/2)$. You want to run it in code that pairs **neighbors**, $(2i, 2i+1)$. You don't have to train anything. Put the features of queries and keys in another order, so that each feature meets the same partner as before, with the same angle. Features of queries and keys are made by rows of the projections' weights. (In `nn.Linear`, row $r$ of the weight makes feature $r$.)
 #
-# Write `to_neighbors(weight, num_heads)`, which hands back the projection for the other code. It is called with the weight of `q_proj` and of `k_proj`, and with their biases too.
+# Write `to_neighbors(weight, num_heads)`, which returns the projection for the other code. It's called with the weights of `q_proj` and `k_proj`, and with their biases, too.
 #
 # | argument | shape |
 # |---|---|
@@ -424,7 +429,7 @@ check("8.5", to_neighbors)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Work on one head first. Which old row must be new row 0, which new row 1, which new row 2? Then think of how the rows of several heads lie one below the other, and keep each head's rows within the head.
+# Work on one head first. Which old row becomes new row 0, which new row 1, which new row 2? Then think of several heads, whose rows lie one head below the other, and keep each head's rows within the head.
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
@@ -437,7 +442,7 @@ check("8.5", to_neighbors)
 # ### 8.6 · The biases of ALiBi
 # 2 points · difficulty 2 of 5 · 10 minutes · more
 #
-# Write `alibi_bias(slopes, L_q, L_k)`: what is added to the scaled scores, minus slope times distance. The queries are the **last** `L_q` of the `L_k` positions, as with a cache. The distance has no sign: it is counted in both directions.
+# Write `alibi_bias(slopes, L_q, L_k)`, which returns what is added to the scaled scores, minus slope times distance. The queries are the **last** `L_q` of the `L_k` positions, as with a cache. The distance has no sign and is counted in both directions.
 #
 # | argument | shape |
 # |---|---|
@@ -492,7 +497,7 @@ check("8.6", alibi_bias)
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# At which position does query 0 stand, if the queries are the last `L_q` of `L_k`? (Exercise 5.2 asked the same.)
+# Which position does query 0 have, if the queries are the last `L_q` of `L_k`? (Exercise 5.2 asked the same.)
 # </details>
 # <details><summary>Hint 2</summary>
 #
@@ -500,26 +505,32 @@ check("8.6", alibi_bias)
 # </details>
 
 # %% [markdown]
-# ### 8.7 · Find the bug
-# 3 points · difficulty 3 of 5 · 10 minutes · more
+# ### 8.7 · Find the bugs
+# 3 points · difficulty 4 of 5 · 15 minutes · more
 #
-# The function below computes scores with rotary positions. Keys stand at positions 0 to `L_k - 1`, queries at the last `L_q` of them. It runs, the shapes are right, lengths are kept, position 0 stays as it is, and a model trained with it learns. Yet it is not RoPE. In the cell below all queries have the same
-# content, and so do all keys. Then each score must depend on the distance only: along each diagonal, from upper left to lower right, all numbers must be equal. Run it, and compare the two rotations line by line.
+# The function below computes scores with rotary positions, in pairs of **neighbors**, $(2i, 2i + 1)$. (Your function of 8.3 pairs halves, so it won't do here.) Keys have the positions 0 to `L_k - 1`, queries the last `L_q` of these. It runs, the shapes are right, a query at position 0 stays as it is, and the formula is there twice, for keys and for queries. Yet **two** lines are wrong. Two things must be true of rotary scores:
+#
+# 1. If all queries have the same content, and all keys too, a score depends on the distance only. All numbers along a diagonal, from upper left to lower right, are equal.
+# 2. A query and a key at the *same* position score $q \cdot k / \sqrt{d_{head}}$, as if nothing had been turned.
+#
+# The second cell tries this with four queries and four keys, and it shows one of the two faults. It can't show the other one.
 
 # %%
 def scores_broken(query, key, base=10000.0):
     L_q, L_k, d_head = query.shape[-2], key.shape[-2], query.shape[-1]
     frequency = base ** (-torch.arange(0, d_head, 2) / d_head)  # (d_head / 2,)
     angle = torch.arange(L_k)[:, None] * frequency  # (L_k, d_head / 2)
-    # (L_q, d_head / 2) each
-    cos_q, sin_q = angle[L_k - L_q :].cos(), angle[L_k - L_q :].sin()
-    a, b = query[..., : d_head // 2], query[..., d_head // 2 :]
-    query = torch.cat([a * cos_q - b * sin_q, a * sin_q + b * cos_q], dim=-1)
-    cos_k, sin_k = angle.cos(), angle.sin()  # (L_k, d_head / 2)
+    cos, sin = angle.cos(), angle.sin()
+    turned_key = torch.empty_like(key)
     a, b = key[..., 0::2], key[..., 1::2]
-    key = torch.stack([a * cos_k - b * sin_k, a * sin_k + b * cos_k], dim=-1)
-    key = key.flatten(-2)  # (B, H, L_k, d_head)
-    return query @ key.transpose(-2, -1) / d_head**0.5
+    turned_key[..., 0::2] = a * cos - b * sin
+    turned_key[..., 1::2] = a * sin + b * cos
+    cos, sin = cos[:L_q], sin[:L_q]  # (L_q, d_head / 2) each
+    turned_query = query.clone()
+    a, b = turned_query[..., 0::2], turned_query[..., 1::2]
+    turned_query[..., 0::2] = a * cos - b * sin
+    turned_query[..., 1::2] = a * sin + b * cos
+    return turned_query @ turned_key.transpose(-2, -1) / d_head**0.5
 
 
 # %%
@@ -528,63 +539,61 @@ q = torch.tensor([1.0, 2.0, -1.0, 0.5]).expand(1, 1, 4, 4)
 k = torch.tensor([0.5, -1.0, 2.0, 1.0]).expand(1, 1, 4, 4)
 for row in scores_broken(q, k)[0, 0].tolist():
     print("  ".join(f"{score:6.2f}" for score in row))
+print(f"q · k / sqrt(d_head) = {(q[0, 0, 0] @ k[0, 0, 0]).item() / 2:.2f}")
 
 # %% [markdown]
-# Write `rotary_scores(query, key)` so that it is right, with pairs `(i, i + d_head / 2)` as in 8.3 and base 10000: queries `(B, H, L_q, d_head)` and keys `(B, H, L_k, d_head)` give scores `(B, H, L_q, L_k)`, divided by the root of `d_head`. The queries stand at the last `L_q` of the `L_k` positions. You may call your `rope` of 8.3. Gradients must flow through your answer: use torch operations from first to last.
+# Write `rotary_scores(query, key)`, the function with both faults repaired (base 10000). Queries `(B, H, L_q, d_head)` and keys `(B, H, L_k, d_head)` give scores `(B, H, L_q, L_k)`. Both arguments stay as they were, and gradients must reach both.
+#
+# Example: with two queries `[1., 0.]` and three keys `[1., 0.]` (B, H and the rest as above, `d_head = 2`) the scores are `[[0.3821, 0.7071, 0.3821], [-0.2943, 0.3821, 0.7071]]`. The function above gives `[[0.7071, 0.3821, -0.2943], [0.3821, 0.4769, 0.1333]]`.
 
 # %% tags=["exercise"]
 def rotary_scores(query, key):
     # BEGIN SOLUTION
     L_q, L_k, d_head = query.shape[-2], key.shape[-2], query.shape[-1]
-    key_positions = torch.arange(L_k)  # (L_k,)
-    query = rope(query, key_positions[L_k - L_q :], 10000.0)  # (B, H, L_q, d_head)
-    key = rope(key, key_positions, 10000.0)  # (B, H, L_k, d_head)
-    return query @ key.transpose(-2, -1) / d_head**0.5  # (B, H, L_q, L_k)
+    frequency = 10000.0 ** (-torch.arange(0, d_head, 2) / d_head)  # (d_head / 2,)
+    angle = torch.arange(L_k)[:, None] * frequency  # (L_k, d_head / 2)
+    cos, sin = angle.cos(), angle.sin()
+    turned_key = torch.empty_like(key)
+    a, b = key[..., 0::2], key[..., 1::2]
+    turned_key[..., 0::2] = a * cos - b * sin
+    turned_key[..., 1::2] = a * sin + b * cos
+    cos, sin = cos[L_k - L_q :], sin[L_k - L_q :]  # the LAST L_q positions
+    turned_query = query.clone()
+    a, b = query[..., 0::2], query[..., 1::2]  # of query, which nothing overwrites
+    turned_query[..., 0::2] = a * cos - b * sin
+    turned_query[..., 1::2] = a * sin + b * cos
+    return turned_query @ turned_key.transpose(-2, -1) / d_head**0.5
     # END SOLUTION
 
 
 # %% [markdown] tags=["mistakes"]
-# Try: in query and key alike, feature i of the first half makes a pair with feature i of the second.
-# both are turned in pairs of neighbors.
-#     rope(query => rope(torch.cat([query[..., 0::2], query[..., 1::2]], dim=-1)
-#     rope(key => rope(torch.cat([key[..., 0::2], key[..., 1::2]], dim=-1)
-# Try: cut both alike, into first half and second half, and put both back alike, the first half in front.
-# the query is cut into halves, but put back as neighbors.
-#     rope(query, key_positions[L_k - L_q :], 10000.0) => torch.stack(rope(query, key_positions[L_k - L_q :], 10000.0).chunk(2, dim=-1), dim=-1).flatten(-2)
-# the key is cut into halves, but put back as neighbors.
-#     rope(key, key_positions, 10000.0) => torch.stack(rope(key, key_positions, 10000.0).chunk(2, dim=-1), dim=-1).flatten(-2)
-# the key is cut into neighbors, and put back as halves.
-#     rope(key => rope(torch.cat([key[..., 0::2], key[..., 1::2]], dim=-1)
-# Try: query i stands at position i + (L_k - L_q).
-# the queries are counted from 0.
-#     key_positions[L_k - L_q :] => key_positions[:L_q]
-# all queries stand at the last position, L_k - 1.
-#     key_positions[L_k - L_q :] => key_positions[-1:].expand(L_q)
-# the queries stand one position too early.
-#     key_positions[L_k - L_q :] => key_positions[L_k - L_q :] - 1
-# the queries stand one position too far.
-#     key_positions[L_k - L_q :] => key_positions[L_k - L_q :] + 1
-# Try: the exponent of pair i is -2 i / d: torch.arange(0, d, 2) holds the numbers 2 i.
-# the exponent i / d_head instead of 2 i / d_head.
-#     10000.0 => 100.0
-# Try: turn both the same way; the dot product makes the difference by itself.
-# the keys are turned the other way: the scores depend on the sum of the positions.
-#     rope(key, key_positions, 10000.0) => rope(key, -key_positions, 10000.0)
-# Try: cut both alike: the first half and the second half of the features.
-# the function as it was: the query in halves, the key in neighbors.
-#     rope(key, key_positions, 10000.0) => torch.stack(rope(key, key_positions, 10000.0).chunk(2, dim=-1), dim=-1).flatten(-2)
-#     rope(key => rope(torch.cat([key[..., 0::2], key[..., 1::2]], dim=-1)
-# now the key is turned in halves and the query in neighbors.
-#     rope(query, key_positions[L_k - L_q :], 10000.0) => torch.stack(rope(query, key_positions[L_k - L_q :], 10000.0).chunk(2, dim=-1), dim=-1).flatten(-2)
-#     rope(query => rope(torch.cat([query[..., 0::2], query[..., 1::2]], dim=-1)
-# Try: turn queries and keys, each by its own position.
-# only the queries are turned.
-#     rope(key, key_positions, 10000.0) => key
-# only the keys are turned.
-#     rope(query, key_positions[L_k - L_q :], 10000.0) => query
-# nothing is turned: the scores know no positions.
-#     rope(query, key_positions[L_k - L_q :], 10000.0) => query
-#     rope(key, key_positions, 10000.0) => key
+# Try: print a before and after the line that writes into turned_query.
+# the function as it was, with both faults.
+#     a, b = query[..., 0::2], query[..., 1::2] => a, b = turned_query[..., 0::2], turned_query[..., 1::2]
+#     cos[L_k - L_q :], sin[L_k - L_q :] => cos[:L_q], sin[:L_q]
+# the second fault is repaired; the fault that the cell shows is still there.
+#     a, b = query[..., 0::2], query[..., 1::2] => a, b = turned_query[..., 0::2], turned_query[..., 1::2]
+# Try: try two queries with three keys, and look at a query and a key at the same position.
+# the fault that the cell shows is repaired; with fewer queries than keys the scores are still wrong.
+#     cos[L_k - L_q :], sin[L_k - L_q :] => cos[:L_q], sin[:L_q]
+# all queries have the last position, L_k - 1.
+#     cos[L_k - L_q :], sin[L_k - L_q :] => cos[-1:], sin[-1:]
+# the queries have one position too early.
+#     cos[L_k - L_q :], sin[L_k - L_q :] => (angle[L_k - L_q :] - frequency).cos(), (angle[L_k - L_q :] - frequency).sin()
+# the queries have one position too far.
+#     cos[L_k - L_q :], sin[L_k - L_q :] => (angle[L_k - L_q :] + frequency).cos(), (angle[L_k - L_q :] + frequency).sin()
+# the sines are of the first positions, the cosines of the last.
+#     cos[L_k - L_q :], sin[L_k - L_q :] => cos[L_k - L_q :], sin[:L_q]
+# Try: the keys were right; compare what is done to them with what is done to the queries.
+# now the keys are turned in the same wrong way as the queries.
+#     a, b = key[..., 0::2], key[..., 1::2] => turned_key = key.clone()\n    a, b = turned_key[..., 0::2], turned_key[..., 1::2]
+#     a, b = query[..., 0::2], query[..., 1::2] => a, b = turned_query[..., 0::2], turned_query[..., 1::2]
+# Try: this function pairs neighbors, (2 i, 2 i + 1), in query and key alike.
+# queries and keys are turned in pairs of halves.
+#     key[..., 0::2], key[..., 1::2] => key.chunk(2, dim=-1)
+#     query[..., 0::2], query[..., 1::2] => query.chunk(2, dim=-1)
+# the queries are turned in pairs of halves, the keys in pairs of neighbors.
+#     query[..., 0::2], query[..., 1::2] => query.chunk(2, dim=-1)
 # Try: one division is missing.
 # the scores are not divided by the root of d_head.
 #     ` / d_head**0.5` =>
@@ -592,21 +601,24 @@ def rotary_scores(query, key):
 # %% tags=["check"]
 check("8.7", rotary_scores)
 
+# %% [markdown] tags=["solution"]
+# **The two lines.** `a, b = turned_query[..., 0::2], ...` copies nothing. Both are *views* of `turned_query`. The next line overwrites the even features, so `a` is turned already when the line after it reads it. The keys' `a` and `b` are views of `key`, which nothing overwrites. And `cos[:L_q]` takes the first positions where the last ones are meant. With as many queries as keys the two are the same, so the cell couldn't show it. With fewer queries all distances are off by the same number, so the first property holds and only the second one fails.
+
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# Which features of the query are turned together? And which of the key?
+# For the first fault, compare the four lines for the keys with the four for the queries. They differ in one name. For the second, ask which queries the function is meant for.
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Turning query and key by the same angle cancels in the dot product only if both are turned in the same plane: the same two features, by the same frequency.
+# A slice of a tensor is a view: write into the tensor, and the slice changes. For the second fault, call the function with two queries and three keys, and check the second property.
 # </details>
 
 # %% [markdown]
 # ### 8.8 · Hands that never came round
 # 1 point · difficulty 3 of 5 · 5 minutes · more
 #
-# A model with RoPE, $d_{head} = 64$ and base 10000, was trained on texts of 2,048 tokens. How many of its 32 pairs have a wavelength that is longer than these texts, so that they never came round once in training? Work it out, or let the computer count.
+# A model with RoPE, $d_{head} = 64$ and base 10000, was trained on texts of 2,048 tokens. How many of its 32 pairs have a wavelength longer than these texts, and so never came round in training? Work it out, or let the computer count.
 #
 # - **a.** None.
 # - **b.** 5
@@ -634,12 +646,12 @@ check("8.8", quiz_8_8)
 # ### 8.9 · Open experiment: beyond the trained length, without training
 # 4 points · difficulty 3 of 5 · 20 minutes · more
 #
-# In the lesson, the RoPE model trained on 12 tokens could no longer say, beyond position 41, which digit came three tokens earlier. People have run language models beyond their trained length by changing nothing but RoPE's angles. Two ways:
+# In the lesson, from position 41 on, the RoPE model trained on 12 tokens couldn't say which digit came three tokens earlier. People have run language models beyond their trained length by changing RoPE's angles and nothing else. We try two ways.
 #
 # - `"squeezed"`: all positions divided by 8, so that 96 tokens fall into the trained range;
 # - `"larger base"`: the base raised from 10,000 to 1,000,000.
 #
-# `"as trained"` changes nothing. The model isn't trained any further. First your prediction:
+# `"as trained"` changes nothing. The model isn't trained any further. First, your prediction.
 
 # %%
 widgets.predict(
@@ -694,7 +706,7 @@ for length in (12, 48, 96):
 # | `"best at 96"` | the way with the smallest mean error at 96 tokens |
 # | `"worst at 12"` | the way with the largest mean error at 12 tokens |
 #
-# Plot the nine means before you read them off, for example with `plotting.curves`. Which way does worse than someone who knows no order? Then look at the turns: what does that way take away that question 1 needs?
+# Plot the nine means before you read them off, for example with `plotting.curves`. Which way does worse than the guesser who knows no order? Then look at the turns. What has that way taken away that question 1 needs? (The cell after the check looks for the answer.)
 
 # %% tags=["exercise", "nbval-ignore-output"]
 long_results = {}  # what you measured, and what you read off
@@ -706,13 +718,14 @@ for way, (base, squeeze) in ways.items():
         long_results[way, n] = question_1(base, squeeze, n)
     long_results["turn", way] = [base ** (-2 * i / 8) / squeeze for i in (0, 3)]
 means = {w: torch.tensor([sum(long_results[w, n]) / 3 for n in lengths]) for w in ways}
-said = "share of wrong answers"
-ax = plotting.curves(torch.tensor(lengths), means, xlabel="tokens", ylabel=said)
+guesses = torch.tensor([places.guesser(n)[0] for n in lengths])
+shown, said = {**means, "knows no order": guesses}, "share of wrong answers"
+ax = plotting.curves(torch.tensor(lengths), shown, xlabel="tokens", ylabel=said)
 ax.set_xticks(lengths)
 plotting.show(
     ax,
     "Share of wrong answers to question 1 by length. As trained it rises from near 0, "
-    "squeezed it is high at every length, with the larger base it stays near 0.",
+    "squeezed it is above the guesser at every length, with the larger base near 0.",
 )
 long_results["best at 96"] = "larger base"
 long_results["worst at 12"] = "squeezed"
@@ -732,7 +745,7 @@ check("8.9", long_results)
 # </details>
 
 # %% [markdown]
-# Chen et al. (2023), who squeeze, train their models a little further with the squeezed positions. Here nobody did. The heads may still look for a key that is turned by three whole steps. Squeezed, that key would stand 24 tokens back. Does the model answer with the digit from there? A guess would agree in 0.25 of the cases:
+# Chen et al. (2023), who squeeze, train their models a little further with the squeezed positions. We didn't. The heads may still look for a key that is turned by three whole steps, and squeezed, that key is 24 tokens back. Does the model answer with the digit from there? A guess would agree in 0.25 of the cases.
 
 # %% tags=["nbval-ignore-output"]
 question_1(10000.0, 8, 96)  # squeezes all three models
@@ -745,7 +758,7 @@ for ago in (3, 12, 24, 36):
     print(f"digit {ago:2} tokens ago:", *(f"{share:.2f}" for share in agree))
 
 # %% [markdown]
-# So squeezing made it look too far back. With differences as large as these, three seeds are enough. But this is one small model and one question: which way serves a language model better is another experiment.
+# It does so far more often than a guess would, with all three seeds, and at 3 tokens it only guesses. Squeezing made it look too far back. But this is one small model and one question. Which way serves a language model better is another experiment.
 
 # %% tags=["nbval-ignore-output"]
 longest = ("larger base", 96)
@@ -757,7 +770,7 @@ print("Solve 8.9 first.") if answer is None else widgets.came_out(
 # %% [markdown]
 # ## It writes
 #
-# The language model of lesson 12 knows positions by RoPE alone, and its pairs are halves. Here *your* `rope` of 8.3 turns its queries and keys. Then it gets code that pairs neighbors, first as it is, then with its weights converted by *your* `to_neighbors`. Last, no positions at all. For each we count the bits per character on a piece of Python's documentation, and let it write on.
+# The language model of lesson 12 knows positions by RoPE alone, and its pairs are halves. Here *your* `move_keys` of 8.3 turns its queries and keys, from position 0 to where they belong. Then we run it in code that pairs neighbors, first with its weights as they are, then converted by *your* `to_neighbors`, and last without any positions. Each time we count the bits per character on a piece of Python's documentation, and let it continue the text.
 
 # %%
 class Turned(torch.nn.Module):
@@ -817,7 +830,7 @@ def write(model, length=50):
 # %% tags=["nbval-ignore-output"]
 prompt = encode_text(documentation_split()[1][:300])
 ways = {
-    "your rope": (lambda x, where: rope(x, where, 10000.0), None),
+    "your move_keys": (lambda x, where: move_keys(x, 0 * where, where, 10000.0), None),
     "pairs of neighbors": (turn_neighbors, None),
     "the same, weights converted": (turn_neighbors, to_neighbors),
     "no positions": (lambda x, where: x, None),
@@ -830,6 +843,6 @@ except (NotImplementedError, TypeError):
     print("Solve 8.3 and 8.5 first: the model has no positions yet.")
 
 # %% [markdown]
-# *The first and the third line agree: one model, two conventions, and your converter between them. In the other two lines every weight is as it was trained; only the positions are wrong.*
+# *The first and the third line agree: one model, two conventions, and your converter between them. In the other two lines every weight is as it was trained, and only the positions are wrong.*
 #
 # {{next_steps}}

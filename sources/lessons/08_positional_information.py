@@ -9,9 +9,9 @@
 # %% [markdown]
 # # 08 · Positional information
 #
-# By the end you can tell attention where its tokens are in four ways, test what each way knows, and measure how well it does on texts longer than those of training.
+# By the end you can tell attention in four ways where its tokens are, test what each way knows, and measure how it does on texts longer than those it was trained on.
 #
-# {{colab_link}} · short path about 85 minutes with its exercises (61 + 25), everything about 3 hours and a half · builds on lessons 04 to 07
+# {{colab_link}} · short path about 65 minutes with its exercises (45 + 22), everything about 3 hours and a half · builds on lessons 04 to 07
 
 # %% tags=["setup"]
 import math
@@ -37,16 +37,16 @@ torch.set_num_threads(1)  # small tensors: threads would only get in each other'
 # **You will learn to**
 #
 # 1. show that attention alone doesn't see the order of its tokens;
-# 2. write the sinusoidal table, and say why each wavelength has a sine *and* a cosine;
-# 3. write rotary positions (RoPE), say why their scores depend on the distance only, and use them with a cache;
-# 4. write the biases of ALiBi, and tell the four kinds of positions apart;
-# 5. compare encodings fairly: against a guesser who knows no order, over several seeds, at lengths that training never saw.
+# 2. write the sinusoidal table, read a position back off it, and say why each wavelength has a sine *and* a cosine;
+# 3. write rotary positions (RoPE), say why their scores depend on the distance only, and move keys that are in a cache already;
+# 4. say what ALiBi takes off a score, and tell the four kinds of positions apart;
+# 5. compare encodings fairly, position by position, with several seeds and beside a guesser who knows no order.
 
 # %% [markdown]
 # ## Predict first
-# *Core · 3 minutes*
+# *Core · 2 minutes*
 #
-# "dog bites man" and "man bites dog" hold the same three words. Self-attention with fixed random matrices reads both, and we look at its output for "bites".
+# "dog bites man" and "man bites dog" have the same three words. Self-attention with fixed random matrices reads both sentences. We look at its output for "bites".
 
 # %%
 widgets.predict(
@@ -70,21 +70,21 @@ same = torch.allclose(*outputs, atol=1e-6)
 widgets.came_out("8.A", "the same" if same else "another one")
 
 # %% [markdown]
-# A weighted sum doesn't care about the order of its terms, and the weights come from the words alone. Attention can't tell who bites whom.
+# The weights come from the words alone, and a weighted sum doesn't care about the order of its terms. Attention can't tell who bites whom.
 
 # %% [markdown]
 # ## 8.1 Attention doesn't see the order
-# *Core · 7 minutes*
+# *Core · 6 minutes*
 #
-# That holds for any reordering. Let $X$ hold one token per row, shape $(L, d_{model})$, and let $P$ be a **permutation matrix**, shape $(L, L)$: $P X$ has the same rows in another order, and $P^\top P = I$ brings them back.
+# That's true of any reordering. Let $X$ have one token per row, shape $(L, d_{model})$, and let $P$ be a **permutation matrix**, shape $(L, L)$, so that $P X$ has the same rows in another order and $P^\top P = I$.
 #
-# 1. Scores: $(P X W_q)(P X W_k)^\top = P S P^\top$, where $S$ are the scores of $X$. Rows and columns move; no number changes.
+# 1. The scores become $(P X W_q)(P X W_k)^\top = P S P^\top$, where $S$ are the scores of $X$. Rows and columns move, and no number changes.
 # 2. The softmax works on each row by itself, so the weights are $P A P^\top$.
-# 3. Output: $P A P^\top \, P X W_v = P \, (A X W_v)$.
+# 3. The output is $P A P^\top \, P X W_v = P \, (A X W_v)$.
 #
 # $$f(P X) = P f(X)$$
 #
-# The outputs are reordered as the inputs were, and that's all. This is called **permutation equivariance**. Several heads keep it, and so does a network that works on each token by itself. So whole encoders have it too. Here is the model of lesson 11, which reads letters and says sounds. We give it three anagrams, first as it is, then with the positions taken out of its encoder:
+# The outputs are reordered as the inputs were, and that's all. This is called **permutation equivariance**, and whole encoders have it, too. The model of lesson 11 reads letters and says sounds. We give it three anagrams, first as it is, then with the positions taken out of its encoder.
 
 # %% tags=["nbval-ignore-output"]
 anagrams = ["listen", "silent", "enlist"]
@@ -100,9 +100,9 @@ for word, sounds in zip(anagrams, blind, strict=True):
 assert blind[0] == blind[1] == blind[2]
 
 # %% [markdown]
-# The same sounds for all three. They spell none of the words: this model was trained with positions, and we took them away. But they *must* be the same. Whatever the decoder asks, the encoder's output holds the same vectors, in another order.
+# Now all three sound the same, and they must. The decoder gets the same vectors each time, in another order.
 #
-# **And with a causal mask?** The mask belongs to places and not to tokens, so step 2 fails: each query sees only what came before it. But one layer doesn't see in which order it came. Shuffle the past of the last token:
+# **And with a causal mask?** A mask belongs to places and not to tokens, so each query sees only what came before it. In what order it came, one layer still doesn't see. We shuffle the past of the last token.
 
 # %%
 torch.manual_seed(0)
@@ -116,23 +116,23 @@ print(f"the output at position 2 moves by {change[:, 2].abs().max():.2f}")
 assert change[:, 6].abs().max() < 1e-5
 
 # %% [markdown]
-# So positions must be *put in*, and there are three places for that: add something to the embeddings (8.2 to 8.4), turn the queries and keys (8.5), or add something to the scores (8.6).
+# Positions have to be *put in*. You can add something to the embeddings (8.2 to 8.4), turn the queries and keys (8.5), or add something to the scores (8.6).
 
 # %% [markdown]
 # ## 8.2 Sines and cosines
-# *Core · 6 minutes*
+# *Core · 9 minutes*
 #
-# A position is a number, and the embedding is a vector. The number itself, 0, 1, 2 and so on, would soon drown the embedding. Divided by the length of the text, "one step" would mean something else in every text. A clock does better: its hands stay on the dial forever, and several hands of different speeds tell far more times apart than one.
+# Adding the plain number 0, 1, 2 and so on would soon drown the embedding. A clock does better. Its hands never leave the dial, and several hands of different speeds tell many more times apart than one.
 
 # %%
 plotting.show(diagrams.clock_hands([0, 1, 2, 10, 100, 1000], 8))
 
 # %% [markdown]
-# *Four clocks for a vector of size 8. Follow one column down. The first hand is fast and has come round by position 10; the last one has hardly moved at 100. Then compare rows. No two are alike.* For each hand we write down where it points, a sine and a cosine. Pair $i$ of the vector $p_{pos}$ is
+# *Four clocks for a vector of size 8. The first hand is fast and has come round by position 10, while the last one has hardly moved at 100. No two rows are alike.* For each hand we write down where it points, a sine and a cosine. Pair $i$ of the vector $p_{pos}$ is
 #
 # $$p_{pos,\,2i} = \sin(pos \cdot \omega_i), \qquad p_{pos,\,2i+1} = \cos(pos \cdot \omega_i), \qquad \omega_i = 10000^{-2i/d_{model}},$$
 #
-# with $pos = 0, 1, \dots$ and $i = 0, \dots, d_{model}/2 - 1$. The angle $\omega_i$ is the speed of hand $i$, in radians per position, and $2\pi/\omega_i$ its **wavelength**, the number of positions until it comes round. By hand for $d_{model} = 4$: $\omega_0 = 1$ and $\omega_1 = 10000^{-2/4} = 1/100$, so position 1 is $(\sin 1, \cos 1, \sin 0.01, \cos 0.01) = (0.84, 0.54, 0.01, 1.00)$. The vectors have the size of an embedding and are added to it. As a loop:
+# with $pos = 0, 1, \dots$ and $i = 0, \dots, d_{model}/2 - 1$. Here $\omega_i$ is the speed of hand $i$ in radians per position, and $2\pi/\omega_i$ is its **wavelength**, the number of positions until it comes round. For $d_{model} = 4$ we have $\omega_0 = 1$ and $\omega_1 = 10000^{-2/4} = 1/100$, so position 1 is $(\sin 1, \cos 1, \sin 0.01, \cos 0.01) = (0.84, 0.54, 0.01, 1.00)$. These vectors are as long as an embedding and are added to it.
 
 # %%
 def table_loop(num_positions, d_model):
@@ -148,7 +148,7 @@ def table_loop(num_positions, d_model):
 print(table_loop(2, 4))
 
 # %% [markdown]
-# **Do exercise 8.1 now (10 minutes, {{exercises_link}}), then read on.** It asks for the table without a loop. The library has one, too:
+# **Do exercise 8.1 now (10 minutes, {{exercises_link}}), then read on.** It goes the other way, from inexact vectors back to positions. Below we use the library's table.
 
 # %%
 def sinusoidal_table(num_positions, d_model):
@@ -158,16 +158,11 @@ def sinusoidal_table(num_positions, d_model):
 assert torch.allclose(sinusoidal_table(50, 12), table_loop(50, 12), atol=1e-5)
 
 # %% [markdown]
-# ## 8.3 A step is a rotation
-# *Core · 7 minutes*
-#
-# Why both a sine *and* a cosine? Look at the clocks again: going $\delta$ positions on turns hand $i$ by $\delta\,\omega_i$, **wherever it was before**. And turning an arrow is something that a matrix can do. So for each $\delta$ there is one fixed matrix $M_\delta$, shape $(d_{model}, d_{model})$, with
+# **Why a sine *and* a cosine?** Look at the clocks once more. Going $\delta$ positions on turns hand $i$ by $\delta\,\omega_i$, *wherever it was before*, and a matrix can turn an arrow. So there is one fixed matrix $M_\delta$ for each $\delta$, shape $(d_{model}, d_{model})$, with
 #
 # $$p_{pos + \delta} = M_\delta \, p_{pos} \qquad \text{for every } pos .$$
 #
-# "Three places on" is one fixed matrix, so projections can learn it, up to their rank. A head's scores are $x_m W_q W_k^\top x_n^\top$, and the rank of $W_q W_k^\top$ is at most $d_{head}$, while $M_\delta$ moves all $d_{model}$ features. A head can hold the rotation of $d_{head}/2$ of the pairs (a cell below counts). From the sine alone you couldn't tell where the hand goes next: two hands, one rising and one falling, may have the same sine. **Exercise 8.2 (15 minutes, more)** asks you to find $M_\delta$.
-#
-# Let's look for the *best* matrix that takes each position three further on. With sines and cosines it should make no error. And with the sines alone?
+# A sine alone doesn't say where the hand goes next, since a rising and a falling hand may have the same one. We let least squares find the *best* matrix for going three positions on. With sines and cosines it should make no error. And with sines alone?
 
 # %%
 widgets.predict(
@@ -190,21 +185,23 @@ sines = best_shift_error(table[:, 0::2])
 print(f"sines and cosines: {best_shift_error(table):.3f}   sines alone: {sines:.3f}")
 widgets.came_out("8.B", 100 * sines)
 
+# %% [markdown]
+# ## 8.3 What the rotation gives a score
+# *More · 6 minutes*
+#
+# **Exercise 8.2 (15 minutes)** asks you to find $M_\delta$. Since it's one fixed matrix, projections can learn "three places on", up to their rank. A head's scores are $x_m W_q W_k^\top x_n^\top$, and the rank of $W_q W_k^\top$ is at most $d_{head}$, while $M_\delta$ moves all $d_{model}$ features. That's room for $d_{head}/2$ of the pairs.
+
 # %%
 W_q, W_k = torch.randn(2, 32, 8, generator=torch.Generator().manual_seed(0))
 print("rank of M_3:", torch.linalg.matrix_rank(positions.shift_matrix(3, 32)).item())
 print("rank of W_q W_k^T:", torch.linalg.matrix_rank(W_q @ W_k.T).item())  # d_head = 8
 
 # %% [markdown]
-# **What follows for dot products.** For one pair, $\sin a \sin b + \cos a \cos b = \cos(a - b)$. Summed over the pairs, with $m$ and $n$ for two positions,
+# For one pair, $\sin a \sin b + \cos a \cos b = \cos(a - b)$. Summed over the pairs, with $m$ and $n$ for two positions,
 #
 # $$p_m \cdot p_n = \sum_i \cos\big(\omega_i \, (m - n)\big) ,$$
 #
-# which depends on the **distance** $m - n$ only. But a score isn't $p_m \cdot p_n$. The tokens $x$ are in the sum too, and projections come in between:
-#
-# $$\big((x_m + p_m) W_q\big) \cdot \big((x_n + p_n) W_k\big) .$$
-#
-# Does the score of a query and a key stay the same if both move by 100 positions? Let's try it with and without the two complications:
+# which depends on the **distance** $m - n$ only. But a score isn't $p_m \cdot p_n$. The tokens $x$ are in the sum too, and projections come in between, as in $\big((x_m + p_m) W_q\big) \cdot \big((x_n + p_n) W_k\big)$. Does the score of a query and a key stay the same if both move by 100 positions? We try it with and without the two complications.
 
 # %%
 rng = torch.Generator().manual_seed(0)
@@ -227,13 +224,13 @@ for name, case in cases.items():
     print(f"{name:10} largest change of a score when both move by 100: {change:.2f}")
 
 # %% [markdown]
-# So a model with added positions *can* learn to go by distance, but nothing makes it. **Exercise 8.4 asks you for a test that finds out.** RoPE, two sections from here, builds it in.
+# A model with added positions *can* learn to go by distance, but nothing makes it. RoPE, two sections from here, builds it in. **Exercise 8.4 (15 minutes)** asks you for a test that finds out whether a score goes by distance.
 
 # %% [markdown]
 # ## 8.4 Learned positions
 # *More · 3 minutes*
 #
-# Why not let training find the vectors? Take a table of parameters, shape `(max_len, d_model)`, one row for each position, and add its rows as we added the sines. Each row learns from what stood at its own position. A row that never occurs learns nothing, and past the table there is no row at all:
+# Why not let training find the vectors? Take a table of parameters, shape `(max_len, d_model)`, with one row for each position, and add its rows as we added the sines. A row learns only from tokens at its own position. One that never occurs learns nothing, and past the end of the table there is no row at all.
 
 # %%
 torch.manual_seed(0)
@@ -246,28 +243,28 @@ except ValueError as problem:
     print("ValueError:", problem)
 
 # %% [markdown]
-# Nothing in the table says that position 5 lies between 4 and 6, or that the step from 4 to 5 is the same as from 14 to 15.
+# Nothing in this table says that position 5 is between 4 and 6, or that the step from 4 to 5 is the same as the one from 14 to 15.
 
 # %% [markdown]
 # ## 8.5 Rotary positions (RoPE)
-# *Core · 11 minutes*
+# *Core · 9 minutes*
 #
-# If a step is a rotation, why not rotate in the first place? RoPE adds nothing to the embeddings. It takes each *query* and each *key*, one pair of features at a time, and turns it by an angle that belongs to its position. One pair, four times:
+# If a step is a rotation, why not rotate in the first place? RoPE adds nothing to the embeddings. It takes each *query* and each *key*, one pair of features at a time, and turns it by an angle that belongs to its position. Here is one pair, four times.
 
 # %%
 query, key = torch.tensor([1.0, 0.3]), torch.tensor([1.0, -0.1])
 plotting.show(diagrams.rotation(query, key, [(3, 1), (9, 7), (14, 12), (9, 4)]))
 
 # %% [markdown]
-# *In the first three circles query and key stand two positions apart. The arrows point in other directions each time, but the angle between the two is the same, and so is their dot product. In the last circle the distance is different, and so is the score.*
+# *In the first three circles the query is two positions after the key. The angle between the arrows is the same each time, and so is their dot product. In the last circle the distance is different, and so is the score.*
 #
 # Let $R_m$ be the rotation for position $m$, which turns pair $i$ by the angle $m\,\omega_i$, with $\omega_i = \text{base}^{-2i/d_{head}}$. Turning back by $m$ and on by $n$ is turning by $n - m$, so for a query at position $m$ and a key at $n$
 #
 # $$(R_m q) \cdot (R_n k) = q^\top R_m^\top R_n \, k = q^\top R_{n-m} \, k .$$
 #
-# Only the **distance** is left, whatever $q$ and $k$ are, and so whatever the projections are. Lengths don't change either. By hand: $q = (1, 2)$, turned counterclockwise by a quarter, is $(-2, 1)$.
+# Only the **distance** is left, whatever $q$ and $k$ are. For example, $q = (1, 2)$ turned counterclockwise by a quarter is $(-2, 1)$.
 #
-# Which two features make a pair? The paper takes neighbors, $(2i, 2i+1)$. Much code, and this course, takes one feature from each **half**, $(i, i + d_{head}/2)$. Both are RoPE, as long as queries and keys agree. For one vector, as a loop:
+# Which two features make a pair? The paper takes neighbors, $(2i, 2i+1)$. Much code, and this course, takes one feature from each **half**, $(i, i + d_{head}/2)$. Both are RoPE, as long as queries and keys agree. Here it is for one vector.
 
 # %%
 def rope_loop(x, pos, base=10000.0):
@@ -281,7 +278,7 @@ def rope_loop(x, pos, base=10000.0):
     return turned
 
 # %% [markdown]
-# **Do exercise 8.3 now (15 minutes), then read on.** It asks for all tokens and heads at once. The library's function is `apply_rope`. First the test of 8.3: both move by 100.
+# The library's function for all tokens and heads is `apply_rope`. Does a score stay the same if query and key both move by 100?
 
 # %%
 def rope(x, pos):
@@ -300,13 +297,305 @@ print("query 5 with keys 3, 4, 5, 6: ", scores[5, 3:7])
 print("query 9 with keys 7, 8, 9, 10:", scores[9, 7:11])
 
 # %% [markdown]
-# One distance, one score. And RoPE tells left from right: keys 4 and 6 are equally far from query 5, and their scores differ.
+# Yes. And RoPE tells left from right. Keys 4 and 6 are equally far from query 5, and their scores differ.
 #
-# **Does the score fall with the distance?** The paper's abstract lists "decaying inter-token dependency with increasing relative distances" among RoPE's properties. So let's measure. We draw 2,000 random queries of size 64. We take three kinds of keys: the same vectors; the same vectors, turned by three positions; and other vectors, which have nothing to do with the queries.
+# **With a cache** (lesson 07) keys are turned *before* they go in, each by its own position, and stay as they are. A new token's position is the number of tokens before it, which the layer hands to `RotaryPositions` as `start`.
+
+# %%
+torch.manual_seed(0)
+layer = MultiHeadAttention(16, 2, rotary=positions.RotaryPositions(8, max_len=64))
+x, cache = torch.randn(1, 6, 16), KVCache(1, 2, 6, 8)  # batch, heads, room, d_head
+with torch.no_grad():
+    whole = layer(x, mask=masks.causal_mask(6))  # (B, L, d_model)
+    steps = [layer(x[:, t : t + 1], cache=cache) for t in range(6)]  # (B, 1, d_model)
+print(f"largest difference {(whole - torch.cat(steps, dim=1)).abs().max():.4f}")
+assert torch.allclose(whole, torch.cat(steps, dim=1), atol=1e-5)
+
+# %% [markdown]
+# **Do exercise 8.3 now (12 minutes), then read on.** A chat has thrown away part of its cache, and you move the keys that are left.
+
+# %% [markdown]
+# ## 8.6 Linear biases (ALiBi)
+# *Core · 4 minutes*
+#
+# The third way takes something off each *score*, and the farther away the key is, the more. For head $h$, a query at $m$ and a key at $n$,
+#
+# $$\text{score} = \frac{q_m \cdot k_n}{\sqrt{d_{head}}} - \lambda_h \, |m - n| .$$
+#
+# The **slopes** $\lambda_h$ are fixed. For $H$ heads, $H$ a power of two, $\lambda_h = 2^{-8h/H}$ with $h = 1, \dots, H$, which for $H = 4$ gives $\frac14, \frac1{16}, \frac1{64}, \frac1{256}$. With slope $\frac14$ a key 4 places away loses 1 from its score, and its weight is divided by $e \approx 2.7$. Here is what eight slopes do when all tokens have the same content.
+
+# %%
+ax = plotting.kept_weights(positions.alibi_slopes(8), 32)
+plotting.show(
+    ax,
+    "What each of the eight slopes 1/2 to 1/256 leaves of a key's weight, by distance. "
+    "All begin at 1. The steepest is near 0 after ten places, the flattest keeps most.",
+)
+
+# %% [markdown]
+# *Each curve has its slope beside it. Steep heads see their neighborhood, flat ones nearly the whole past, and every curve is highest at 0.* Two heads can do more than one, since the output projection may subtract one from the other. Here are the weights of the last of 33 queries in the two steepest heads, one minus the other.
+
+# %%
+bias = positions.alibi_bias(8, 33)  # (1, H, L, L)
+weights = attention.masked_softmax(bias, masks.causal_mask(33))[0, :, -1].flip(-1)
+difference = weights[1] - weights[0]  # (L,): slope 1/4 minus slope 1/2
+print("head 1 minus head 0, by distance:", difference[:8])
+print("largest at distance", difference.argmax().item())
+
+# %% [markdown]
+# The difference is highest some way back, but it's a broad hump and not a single place. Is that enough to find the token three places back? The next section tries it. **Exercise 8.6 (10 minutes, more)** asks for the biases with a cache.
+
+# %% [markdown]
+# ## 8.7 Five models, two questions
+# *Core · 10 minutes*
+#
+# Now they all get the same task. A token is a letter with a digit, such as `b2`, and there are two questions at every token.
+#
+# 1. Which digit came **three tokens ago**? Only the place counts.
+# 2. Which digit came with **this letter the last time**? Content *and* recency count.
+
+# %%
+tokens, target = places.make_batch(1, 12, torch.Generator().manual_seed(4))
+names = [f"{'abcd'[t // 4]}{t % 4}" for t in tokens[0].tolist()]
+print(f"{'tokens':17}", *names)
+for question, name in enumerate(("three tokens ago", "last with letter")):
+    answers = target[0, :, question].tolist()
+    print(f"{name:17}", *(" -" if t == places.NOT_ASKED else f" {t}" for t in answers))
+
+# %% [markdown]
+# **The landmark.** How well can you do if you know *which* tokens came before, but not in what order? Your best guess is the digit that most of them have (for question 2, most of those with the same letter). We can compute how often this guesser is wrong. Further into the text there is more to choose from, so a curve that rises may only show that the *task* got harder.
+#
+# The models have **one** causal attention layer with four heads and a small network on each output. They are trained on 12 tokens, positions 0 to 11, for 350 updates, and tested on 96. Only the kind of positions differs. *Learned* adds a table of parameters, a row for each position (section 8.4). Its rows from 12 on keep their random start.
 
 # %%
 widgets.predict(
     "8.C",
+    "Which ones still find the digit at positions 12 to 23, which no model ever saw?",
+    choices=["RoPE alone", "RoPE and sines", "RoPE and ALiBi", "all but the learned"],
+)
+
+# %% [markdown]
+# The numbers of five seeds come with the course (`python -m experiments by_position` makes them). Here we train the first seed of each kind, to look at its attention, and ALiBi again with ten times as many updates.
+
+# %%
+rows = read_rows("by_position")
+
+
+def measured(encoding, question, updates=350, layers=1, after=None):
+    """(seeds, 96): shares wrong at each position, NaN where nothing is asked."""
+    wanted = [str(x) for x in (layers, encoding, updates, after or updates, question)]
+    fields = ("layers", "encoding", "updates", "after", "question")
+    chosen = [row for row in rows if [row[field] for field in fields] == wanted]
+    found = [[float(row[i] or "nan") for i in map(str, range(96))] for row in chosen]
+    return torch.tensor(found)
+
+
+# %% tags=["nbval-ignore-output"]
+kinds = {name: (name, 350) for name in places.ENCODINGS}
+kinds["ALiBi, 3,500 updates"] = ("ALiBi", 3500)
+readers = {}
+for name, (encoding, updates) in tqdm(kinds.items(), "models", file=sys.stdout):
+    *_, readers[name] = places.train(encoding, 0, steps=updates)
+
+# %% [markdown]
+# Of each model's heads we show the one that looks three places back the most within the first 12 tokens, a mean over 300 texts.
+
+# %% tags=["nbval-ignore-output"]
+tokens, target = places.test_batch(96)  # (n=300, L=96), (n, L, 2)
+
+
+def three_back(reader):
+    """(L, L): mean weights of the head that looks three places back the most."""
+    with torch.no_grad(), record_attention(reader) as seen:
+        reader(tokens)
+    weights = seen["layers.0"].mean(0)  # (H, L, L)
+    share = weights[:, :12, :12].diagonal(-3, dim1=1, dim2=2).mean(-1)  # (H,)
+    return weights[share.argmax()]
+
+# %% tags=["nbval-ignore-output"]
+maps = {name: three_back(reader) for name, reader in readers.items()}
+guesses = places.guesser_by_position(96)  # (2 questions, L)
+found = {name: measured(encoding, 1, n) for name, (encoding, n) in kinds.items()}
+axes = plotting.errors_along(found, guesses[0], trained=12, weights=maps, back=3)
+plotting.show(
+    axes[0],
+    "Question 1 by position, the guesser dashed, a line at 12. Without positions the "
+    "error is on the dashed line. Sines are at 0 up to 11, jump above the line at 12 "
+    "and dip near 22 and 35. Learned jumps and stays. RoPE is at 0 to about 33, then "
+    "climbs past the line. ALiBi is a little below it; after 3,500 updates some seeds "
+    "begin near 0. Beneath, attention by distance. Sines, learned and RoPE have a "
+    "stripe at 3, which breaks where the error jumps.",
+)
+
+# %% [markdown]
+# *Upper row: how often question 1 is answered wrongly at each position, the mean of five seeds in a band from the best to the worst. The guesser is dashed, the gray line is where training ended. Lower row: how far back the head looks from there, in the model trained here.*
+
+# %%
+print("question 1, share wrong, mean of five seeds and the range they are in")
+stretches = {"3-11": (3, 12), "12": (12, 13), "12-23": (12, 24), "24-33": (24, 34)}
+stretches.update({"41-95": (41, 96), "3-95": (3, 96)})
+print(" " * 20 + "".join(f"{name:>11}" for name in stretches))
+for name, runs in found.items():
+    cells = [runs[:, a:b].mean(1) for a, b in stretches.values()]  # (seeds,) each
+    print(f"{name:20}" + "".join(f"{cell.mean():11.2f}" for cell in cells))
+    print(" " * 20 + "".join(f"  {c.min():.2f}-{c.max():.2f}" for c in cells))
+line = [f"{guesses[0, a:b].mean():11.2f}" for a, b in stretches.values()]
+print(f"{'knows no order':20}" + "".join(line))
+finds = [n for n in places.ENCODINGS if found[n][:, 12:24].mean() < 0.1]
+widgets.came_out("8.C", "RoPE alone" if finds == ["RoPE"] else " and ".join(finds))
+
+# %% [markdown]
+# - **None** follows the dashed line. You can't do much better without the order.
+# - **Sines** and **learned** positions make no error up to position 11. At 12 they fall off a cliff and do *worse* than the guesser. The stripe at distance 3 breaks there. Sines come back around 22 and 35, in some seeds almost to 0 (section 8.8).
+# - **RoPE** finds the token up to about position 33 as if nothing had happened. From 41 on nothing is left.
+# - **ALiBi** doesn't find it in 350 updates. After 3,500 some seeds do, near the beginning of the text. It's slow, not blind (section 8.8). Far out it's a little below the line, about where *none* will be with only the last 12 keys.
+#
+# The last column is a mean over the text. RoPE's is below the guesser's, as if it knew something everywhere. It knows everything up to 33 and nothing from 41 on.
+#
+# **Why does RoPE stop, and why do the sines?** For RoPE "three back" is the same rotation everywhere, so 60 ought to be as easy as 6. What's new at 60 are keys 12 to 60 places back, distances that training never showed. If they draw the attention away, hiding them must help. We let each query see only the last 12 keys, which makes the question easier for every model, *none* included.
+
+# %%
+@torch.no_grad()
+def wrong_at(reader, mask):
+    """(L,): share of wrong answers to question 1, when the mask is ours to choose."""
+    x = reader.added(reader.tokens(tokens))  # (n, L, d_model)
+    x = x + reader.layers[0](x, mask=mask)
+    said = reader.report(x).unflatten(-1, (2, places.DIGITS))[..., 0, :].argmax(-1)
+    return (said != target[..., 0]).float().mean(0)
+
+
+causal, at = masks.causal_mask(96), torch.arange(96)
+last_12 = causal & (at[:, None] - at < 12)  # (1, 1, L, L)
+
+# %% tags=["nbval-ignore-output"]
+for name in ("RoPE", "sinusoidal", "learned", "none"):
+    for said, mask in (("all keys", causal), ("only the last 12", last_12)):
+        share = wrong_at(readers[name], mask)[41:].mean()
+        print(f"{name:11} positions 41 to 95, {said:17} {share:.2f} wrong")
+
+# %% [markdown]
+# The far keys are the cause. With them hidden RoPE makes no error at all, with the weights it had.
+#
+# The learned table gains nothing, since it ends up where *none* does. Sines gain something, but not all. Even near keys have vectors that training never showed.
+#
+# And question 2, where nearer *is* better?
+
+# %% tags=["nbval-ignore-output"]
+second = {name: measured(encoding, 2, n) for name, (encoding, n) in kinds.items()}
+axes = plotting.errors_along(second, guesses[1], trained=12)
+plotting.show(
+    axes[0],
+    "Question 2 by position. The model without positions is on the dashed line. Sines "
+    "and learned rise steeply after 12, RoPE slowly until it meets the line. ALiBi "
+    "stays near 0.2 to the end; after 3,500 updates it rises in some seeds.",
+)
+
+# %%
+print("question 2, positions 41 to 95, share wrong by seed")
+for name, runs in second.items():
+    print(f"{name:22}", runs[:, 41:].mean(1))
+
+# %% [markdown]
+# *ALiBi stays level to the last position, far below all others.* But seeds 0, 2 and 3, which learned question 1 in 3,500 updates or began to, do worse on question 2 far out.
+#
+# | | where it acts | learned? | a score depends on | beyond training (here) |
+# |---|---|---|---|---|
+# | sinusoidal | added to the embeddings, once | no | both positions; distance only if training arranges it | a cliff at the first new position, islands further on |
+# | learned | added to the embeddings, once | yes, one row for each position | both positions | a cliff; past the table nothing |
+# | RoPE | turns queries and keys, in every layer | no | content and distance | no errors to nearly three times the length, then nothing; hiding far keys mends it |
+# | ALiBi | added to the scores, in every layer | no | content, and less with distance | level where nearer is better; slow to learn a place |
+#
+# **What this doesn't show.** This is one width, one layer, and two questions made for the purpose. What carries over is the method: a landmark, several seeds, a look at each position, and ten times the updates before you say "can't".
+
+# %% [markdown]
+# ## 8.8 Islands, rounds, and slow or blind?
+# *More · 10 minutes*
+#
+# **What makes the islands of the sines?** Clocks come round, so the fast hands are a good guess. We stop some of the sixteen hands from position 12 on, at the hour they show at 6, and see whether the islands survive.
+
+# %% tags=["nbval-ignore-output"]
+reader, islands = readers["sinusoidal"], [22, 23, 34, 35]
+kept = reader.added.table.clone()  # (L, d_model): pair i is columns 2 i and 2 i + 1
+tries = {"no hand": [], "hands 3 to 15": range(3, 16), "hand 0": [0], "hand 1": [1]}
+for name, pairs in tries.items():
+    reader.added.table.copy_(kept)
+    for i in pairs:
+        reader.added.table[12:, 2 * i : 2 * i + 2] = kept[6, 2 * i : 2 * i + 2]
+    share = wrong_at(reader, causal)[islands]
+    print(f"{name:13} stopped, wrong at 22, 23, 34, 35:", share)
+_ = reader.added.table.copy_(kept)
+
+# %% tags=["nbval-ignore-output"]
+clocks = positions.rotary_angles(at, 32)[:, :3]  # (L, 3): hands 0 to 2
+alike = (clocks[:, None] - clocks[3:12]).cos().mean(dim=-1).amax(dim=1)  # (L,)
+print("positions", at[[22, 34, 47]], " likeness to one of 3 to 11", alike[[22, 34, 47]])
+print("share wrong there", wrong_at(reader, causal)[[22, 34, 47]])
+
+# %% [markdown]
+# With thirteen hands stopped the islands are still there, though less deep. With only hand 0 stopped, or only hand 1, they are gone. So they depend on the fast hands. But why just there? The obvious guess is that at 22 and 34 the three fastest hands look as they do at a position the model knows. The last two lines say no. They look more like that at 47, and at 47 there is no island. We don't know the answer.
+#
+# **Where does RoPE look instead?** At position 90 its head should look back by 3.
+
+# %% tags=["nbval-ignore-output"]
+back = 90 - maps["RoPE"][90].topk(3).indices  # (3,)
+print("from position 90 RoPE's head looks back by", sorted(back.tolist()))
+print("3 and 6, 7, 8 rounds of hand 0:", 3 + 2 * math.pi * torch.tensor([6, 7, 8]))
+
+# %% [markdown]
+# They're close to 3 plus seven or eight whole rounds of hand 0. To that hand, such a key looks as if it were three back.
+#
+# **Does the learned table fail because its unused rows are so small?** We make them larger and smaller.
+
+# %% tags=["nbval-ignore-output"]
+reader = readers["learned"]
+rows_kept = reader.added.table.detach().clone()  # (L, d_model)
+print(f"typical size of trained rows {rows_kept[:12].std():.2f}, others", end=" ")
+print(f"{rows_kept[12:].std():.2f}")
+for factor in (0, 1, 5, 25):
+    reader.added.table.data[12:] = factor * rows_kept[12:]
+    share = wrong_at(reader, causal)[12:24].mean()
+    print(f"other rows times {factor:2}: positions 12 to 23 wrong {share:.2f}")
+_ = reader.added.table.data.copy_(rows_kept)
+
+# %% [markdown]
+# No. Whatever their size, they are the wrong vectors.
+#
+# **Is ALiBi blind, or slow?** One training length can't tell. Here is its error at positions 3 to 11 in the course of 3,500 updates, and then with 10,500.
+
+# %%
+updates = torch.arange(250, 3501, 250)
+course = torch.stack(
+    [measured("ALiBi", 1, 3500, after=n)[:, 3:12].mean(1) for n in updates.tolist()]
+)  # (updates, seeds)
+curves = {f"seed {seed}": course[:, seed] for seed in range(5)}
+said = "wrong at positions 3 to 11"
+ax = plotting.curves(updates, curves, xlabel="updates", ylabel=said)
+ax.axhline(guesses[0, 3:12].mean(), color="k", ls="--", lw=1)
+ax.set_ylim(0, 0.7)
+plotting.show(
+    ax,
+    "ALiBi's error on question 1, five seeds. All stay at the guesser's line for at "
+    "least 1,500 updates; two then drop to 0.2, a third begins to.",
+)
+
+# %%
+for layers, n in ((1, 350), (1, 3500), (1, 10500), (2, 3500)):
+    print(f"{layers} layer(s), {n} updates")
+    print("   question 1 at 3 to 11 ", measured("ALiBi", 1, n, layers)[:, 3:12].mean(1))
+    print("   question 2 at 41 to 95", measured("ALiBi", 2, n, layers)[:, 41:].mean(1))
+
+# %% [markdown]
+# *There is a long plateau on the dashed line, and then a drop.* With 10,500 updates all five seeds have dropped, and all five do worse on question 2 than after 350. Two layers get further on question 1 with 3,500. ALiBi is slow to learn the place, not blind to it. With one layer it still makes errors after 10,500 updates, and in the figure of section 8.7, after 3,500, they grow with the position. Our guess is that a hump, which is one head minus another, picks a neighborhood and not a place.
+
+# %% [markdown]
+# ## 8.9 Do RoPE's scores fall with the distance?
+# *More · 8 minutes*
+#
+# RoFormer's abstract names flexibility of the sequence length among RoPE's properties. In section 8.7 it was flexible within the distances that training showed. The abstract also lists "decaying inter-token dependency with increasing relative distances". We measure that with 2,000 random queries of size 64 and three kinds of keys. The first are the queries themselves, the second are the queries turned by three positions, and the third are other vectors, which have nothing to do with the queries.
+
+# %%
+widgets.predict(
+    "8.D",
     "For which of the three kinds of keys is the score smaller far away than near 0?",
     choices=["all three", "the first two", "only the first", "none"],
 )
@@ -347,55 +636,12 @@ plotting.show(
     "in waves; for a key turned by three the peak is at distance 3; for another key "
     "the typical size stays at 1 at every distance.",
 )
-widgets.came_out("8.C", "the first two")
+widgets.came_out("8.D", "the first two")
 
 # %% [markdown]
-# *One curve falls, in waves, the second is the first moved by three, and the third is flat.* And you have met the first curve before. In the mean over random vectors, RoPE's score of a key with an equal query is exactly the $p_m \cdot p_n$ of section 8.3, $\sum_i \cos(\omega_i (m - n))$ divided by the number of pairs. The last two lines of the printout are that sum and its estimate from 2,000 draws. The decay is there, on average, where the key is like the query: near 0 all pairs point the same way, and further off they disagree. But far keys don't count less as a rule: a rotation keeps lengths, and keys unlike the query score as strongly at distance 60 as at 0.
+# *One curve falls, in waves, the second is the first one moved by three, and the third is flat.* You've met the first curve before. In the mean over random vectors, RoPE's score of a key with an equal query is exactly the $p_m \cdot p_n$ of section 8.3, divided by the number of pairs. The last two lines of the printout are that sum and its estimate from 2,000 draws. On average, then, the decay is there where the key is like the query. Near 0 all pairs point the same way, and further off they disagree. But far keys don't count less as a rule. Keys unlike the query score as strongly at distance 60 as at 0.
 #
-# The second curve is how a head can look *three places back*. For that, queries and keys need a part that's the same for every token, and the bias of a projection can supply it. Then the key's part is turned against the query's by three steps.
-#
-# **With a cache** (lesson 07). Keys are turned *before* they enter the cache, each by its own position, and stay as they are. A new token's position is the number of tokens already cached. The library's `RotaryPositions` takes that as `start`, and the attention layer hands it over:
-
-# %%
-torch.manual_seed(0)
-layer = MultiHeadAttention(16, 2, rotary=positions.RotaryPositions(8, max_len=64))
-x, cache = torch.randn(1, 6, 16), KVCache(1, 2, 6, 8)  # batch, heads, room, d_head
-with torch.no_grad():
-    whole = layer(x, mask=masks.causal_mask(6))  # (B, L, d_model)
-    steps = [layer(x[:, t : t + 1], cache=cache) for t in range(6)]  # (B, 1, d_model)
-print(f"largest difference {(whole - torch.cat(steps, dim=1)).abs().max():.4f}")
-assert torch.allclose(whole, torch.cat(steps, dim=1), atol=1e-5)
-
-# %% [markdown]
-# ## 8.6 Linear biases (ALiBi)
-# *Core · 7 minutes*
-#
-# The third way leaves embeddings, queries and keys alone and adds a number to each *score* that depends on the distance. The first such numbers were *learned*. Shaw et al. (2018) learn a vector for every distance up to a limit, add it to the key, and so get a term in the score. T5 (2020) learns one number for each head and each range of distances, with wide ranges far away. ALiBi is their descendant with nothing to learn. It takes something off each score, and the farther the key, the more. For head $h$, a query at $m$ and a key at $n$,
-#
-# $$\text{score} = \frac{q_m \cdot k_n}{\sqrt{d_{head}}} - \lambda_h \, |m - n| .$$
-#
-# The **slopes** $\lambda_h$ are fixed: for $H$ heads, $H$ a power of two, $\lambda_h = 2^{-8h/H}$ with $h = 1, \dots, H$. For $H = 4$ that is $\frac14, \frac1{16}, \frac1{64}, \frac1{256}$: each is the one before, times the same factor. (`positions.alibi_slopes` knows other $H$ too.) By hand: with slope $\frac14$, a key 4 places away loses 1 from its score, so its weight is divided by $e \approx 2.7$. What do the biases of eight heads say alone, when all tokens have the same content?
-
-# %%
-ax = plotting.kept_weights(positions.alibi_slopes(8), 32)
-plotting.show(
-    ax,
-    "What each of the eight slopes 1/2 to 1/256 leaves of a key's weight, by distance. "
-    "All begin at 1. The steepest is near 0 after ten places, the flattest keeps most.",
-)
-
-# %% [markdown]
-# *Each curve has its slope beside it. Steep heads see their neighborhood, flat ones nearly the whole past, and every curve has its peak at 0.* With equal content, one head always gives a nearer key more weight. Two heads can do more, because the output projection may subtract one from the other. Here are the weights of the last of 33 queries in the two steepest heads:
-
-# %%
-bias = positions.alibi_bias(8, 33)  # (1, H, L, L)
-weights = attention.masked_softmax(bias, masks.causal_mask(33))[0, :, -1].flip(-1)
-difference = weights[1] - weights[0]  # (L,): slope 1/4 minus slope 1/2
-print("head 1 minus head 0, by distance:", difference[:8])
-print("largest at distance", difference.argmax().item())
-
-# %% [markdown]
-# That's a broad hump and not a single place. Is it enough to find the token three places back? The experiment in section 8.7 will tell. **Exercise 8.6 (10 minutes, more):** the bias with a cache.
+# The second curve is how a head can look *three places back*. Queries and keys need a part that's the same for every token, which the bias of a projection can supply, and the key's part is turned against the query's by three steps.
 
 # %%
 viewer = widgets.position_viewer()
@@ -406,230 +652,16 @@ viewer.show_first_state(
 )
 
 # %% [markdown]
-# *The first state of the widget below, for readers without a kernel. Move the position: the curve on the right keeps its shape. Switch to RoPE and turn the key by 3: the stripe moves off the diagonal. Switch to ALiBi and go through the heads. The base here is 100, so that all hands move within 64 positions. Raise it to 10,000 and see how many stop.*
+# *This is the first state of the widget below, for readers without a kernel. Move the position, and the curve on the right keeps its shape. Switch to RoPE and turn the key by 3, and the stripe moves off the diagonal. Switch to ALiBi and go through the heads. The base is 100 here, so that all hands move within 64 positions. Raise it to 10,000 and see how many stop.*
 
 # %% tags=["nbval-ignore-output"]
 viewer
 
 # %% [markdown]
-# ## 8.7 Five models, two questions
-# *Core · 13 minutes*
-#
-# Now we give all of them one task. Each token is a letter with a digit, such as `b2`. At every token there are two questions:
-#
-# 1. Which digit came **three tokens ago**? This is about the place alone.
-# 2. Which digit came with **this letter the last time**? This is about content *and* recency.
-
-# %%
-tokens, target = places.make_batch(1, 12, torch.Generator().manual_seed(4))
-names = [f"{'abcd'[t // 4]}{t % 4}" for t in tokens[0].tolist()]
-print(f"{'tokens':17}", *names)
-for question, name in enumerate(("three tokens ago", "last with letter")):
-    answers = target[0, :, question].tolist()
-    print(f"{name:17}", *(" -" if t == places.NOT_ASKED else f" {t}" for t in answers))
-
-# %% [markdown]
-# **The landmark.** How well can you do if you know *which* tokens came before but not in what order? Every earlier token (for question 2, every earlier one with the same letter) is equally likely to be the one asked for, so your best guess is the digit that most of them have. We can compute how often that guesser is wrong. The further into the text, the more there is to choose from and the harder the guess. A curve that rises may only show that the *task* got harder.
-#
-# The model is small: embeddings, **one** causal attention layer with four heads, and a small network on each output. It's trained on 12 tokens, positions 0 to 11, for 350 updates, and tested on 96. Only the kind of positions differs. All have room for 96 positions; the learned table's rows from 12 on keep the random values they started with.
-
-# %%
-widgets.predict(
-    "8.D",
-    "At positions 12 to 23, which no model ever saw: which ones still find the digit?",
-    choices=["RoPE alone", "RoPE and sines", "RoPE and ALiBi", "all but the learned"],
-)
-
-# %% [markdown]
-# The numbers of five seeds for each kind come with the course (`python -m experiments by_position` makes them). The first seed of each we train here, to look at its attention. ALiBi we train once more, ten times as long:
-
-# %%
-rows = read_rows("by_position")
-
-
-def measured(encoding, question, updates=350, layers=1, after=None):
-    """(seeds, 96): shares wrong at each position, NaN where nothing is asked."""
-    wanted = [str(x) for x in (layers, encoding, updates, after or updates, question)]
-    fields = ("layers", "encoding", "updates", "after", "question")
-    chosen = [row for row in rows if [row[field] for field in fields] == wanted]
-    found = [[float(row[i] or "nan") for i in map(str, range(96))] for row in chosen]
-    return torch.tensor(found)
-
-
-# %% tags=["nbval-ignore-output"]
-kinds = {name: (name, 350) for name in places.ENCODINGS}
-kinds["ALiBi, 3,500 updates"] = ("ALiBi", 3500)
-readers = {}
-for name, (encoding, updates) in tqdm(kinds.items(), "models", file=sys.stdout):
-    *_, readers[name] = places.train(encoding, 0, steps=updates)
-
-# %% [markdown]
-# Each model has four heads. We show the one that, within the first 12 tokens, gives the most weight to the token three places back, averaged over 300 texts.
-
-# %% tags=["nbval-ignore-output"]
-tokens, target = places.test_batch(96)  # (n=300, L=96), (n, L, 2)
-
-
-def three_back(reader):
-    """(L, L): mean weights of the head that looks three places back the most."""
-    with torch.no_grad(), record_attention(reader) as seen:
-        reader(tokens)
-    weights = seen["layers.0"].mean(0)  # (H, L, L)
-    share = weights[:, :12, :12].diagonal(-3, dim1=1, dim2=2).mean(-1)  # (H,)
-    return weights[share.argmax()]
-
-# %% tags=["nbval-ignore-output"]
-maps = {name: three_back(reader) for name, reader in readers.items()}
-guesses = places.guesser_by_position(96)  # (2 questions, L)
-found = {name: measured(encoding, 1, n) for name, (encoding, n) in kinds.items()}
-axes = plotting.errors_along(found, guesses[0], trained=12, weights=maps, back=3)
-plotting.show(
-    axes[0],
-    "Question 1 by position, the guesser dashed, a line at 12. None stays on the "
-    "dashed line. Sines are at 0 up to 11, jump above the line at 12 and dip near 22 "
-    "and 35. Learned jumps and stays. RoPE is at 0 to about 33, then climbs past the "
-    "line. ALiBi is near it; after 3,500 updates some seeds begin near 0 and climb. "
-    "Beneath, attention by distance, a stripe at 3 that breaks where the error jumps.",
-)
-
-# %% [markdown]
-# *Above: how often question 1 is answered wrongly at each position (line: mean of five seeds, band: from the best seed to the worst; dashed: the guesser; gray: where training ended). Below: how far back the head looks from that position, in the model trained here.*
-
-# %%
-print("question 1, share wrong, mean of five seeds (lowest to highest)")
-stretches = {"3-11": (3, 12), "12": (12, 13), "12-23": (12, 24), "24-33": (24, 34)}
-stretches["41-95"] = (41, 96)
-print(" " * 22 + "".join(f"{name:>20}" for name in stretches))
-for name, runs in found.items():
-    cells = [runs[:, a:b].mean(1) for a, b in stretches.values()]  # (seeds,) each
-    said = [f"{c.mean():.2f} ({c.min():.2f} to {c.max():.2f})" for c in cells]
-    print(f"{name:22}" + "".join(f"{cell:>20}" for cell in said))
-line = [f"{guesses[0, a:b].mean():.2f}" for a, b in stretches.values()]
-print(f"{'knows no order':22}" + "".join(f"{cell:>20}" for cell in line))
-finds = [n for n in places.ENCODINGS if found[n][:, 12:24].mean() < 0.1]
-widgets.came_out("8.D", "RoPE alone" if finds == ["RoPE"] else " and ".join(finds))
-
-# %% [markdown]
-# - **None** follows the dashed line. It does nearly as well as one can without knowing the order, at every position, and there's nothing it could fail to carry over.
-# - **Sines** and **learned** positions have no error up to position 11, and at 12 they fall off a cliff, to *worse* than the guesser. They don't know less than the guesser; they look with confidence at the wrong token. The stripe at distance 3 breaks at the same place.
-# - **Sines** come back, though. Around 22 and 35 the error drops again, to almost nothing in some seeds. Section 8.8 asks why.
-# - **RoPE** finds the token up to about position 33 as if nothing had happened. From 41 on nothing is left.
-# - **ALiBi** doesn't find it in 350 updates. After 3,500 some seeds do, near the beginning of the text. It's slow, not blind, and section 8.8 shows it.
-#
-# A dashed line helps only position by position. Averaged over the whole text, RoPE lies below the guesser, and you might conclude that it knows something of the order everywhere. It knows everything at first, and nothing after 41.
-
-# %% [markdown]
-# **Why does RoPE stop, and why do the sines?** "Three back" is the same rotation everywhere, so position 60 ought to be as easy as 6. What's different at 60 is that there are keys 12 to 60 places back, and training never showed such distances. If those keys draw the attention away, then hiding them must help. So we let each query see only the last 12 keys:
-
-# %%
-@torch.no_grad()
-def wrong_at(reader, mask):
-    """(L,): share of wrong answers to question 1, when the mask is ours to choose."""
-    x = reader.added(reader.tokens(tokens))  # (n, L, d_model)
-    x = x + reader.layers[0](x, mask=mask)
-    said = reader.report(x).unflatten(-1, (2, places.DIGITS))[..., 0, :].argmax(-1)
-    return (said != target[..., 0]).float().mean(0)
-
-
-causal, at = masks.causal_mask(96), torch.arange(96)
-last_12 = causal & (at[:, None] - at < 12)  # (1, 1, L, L)
-
-# %% tags=["nbval-ignore-output"]
-for name in ("RoPE", "sinusoidal", "learned"):
-    for said, mask in (("all keys", causal), ("only the last 12", last_12)):
-        share = wrong_at(readers[name], mask)[41:].mean()
-        print(f"{name:11} positions 41 to 95, {said:17} {share:.2f} wrong")
-
-# %% tags=["nbval-ignore-output"]
-far = 90 - maps["RoPE"][90].topk(3).indices  # (3,)
-print("from position 90 RoPE's head looks back by", sorted(far.tolist()))
-print("3 and 6, 7, 8 rounds of hand 0:", 3 + 2 * math.pi * torch.tensor([6, 7, 8]))
-
-# %% [markdown]
-# The fast hand again. Three back and whole rounds more look to it like three back. And the far keys are the cause. With them hidden, RoPE makes no error at all, with the weights it had. A rotation is the same everywhere, and a score that depends on the distance says nothing about *distances that training never showed*. RoFormer's abstract names flexibility of the sequence length as one of RoPE's properties. Here it's flexible within the distances it was trained on. For sines and learned positions it helps only in part. Their near keys, too, have vectors that training never showed.
-#
-# Now question 2, where nearer *is* better:
-
-# %% tags=["nbval-ignore-output"]
-second = {name: measured(encoding, 2, n) for name, (encoding, n) in kinds.items()}
-axes = plotting.errors_along(second, guesses[1], trained=12)
-plotting.show(
-    axes[0],
-    "Question 2 by position. None is on the dashed line. Sines and learned rise "
-    "steeply after 12, RoPE slowly after 24 until it meets the line. ALiBi stays near "
-    "0.2 to the end; after 3,500 updates it rises in some seeds.",
-)
-
-# %%
-print("question 2, positions 41 to 95, share wrong by seed")
-for name, runs in second.items():
-    print(f"{name:22}", runs[:, 41:].mean(1))
-
-# %% [markdown]
-# *ALiBi stays level to the last position, far below all others.* But compare its two rows, seed by seed. Those that learned question 1 in 3,500 updates do worse on question 2 far out.
-#
-# | | where it acts | learned? | a score depends on | beyond training (here) |
-# |---|---|---|---|---|
-# | sinusoidal | added to the embeddings, once | no | both positions; distance only if training arranges it | a cliff at the first new position, islands where the fast hands come round |
-# | learned | added to the embeddings, once | yes, one row for each position | both positions | a cliff; past the table nothing |
-# | RoPE | turns queries and keys, in every layer | no | content and distance | perfect to nearly three times the length, then nothing; cured by hiding far keys |
-# | ALiBi | added to the scores, in every layer | no | content, and less with distance | level where nearer is better; slow to learn a place |
-#
-# **What this doesn't show.** This is a layer or two, one width, and two questions made for the purpose. What carries over is the method: a landmark, several seeds, the error at each position, and ten times the updates before you say "can't".
-
-# %% [markdown]
-# ## 8.8 Islands, and slow or blind?
-# *More · 10 minutes*
-#
-# **And the islands of the sines?** Clocks come round. Perhaps at 22 and 35 the fast hands stand much as they do at positions the model knows. Then they, and not the slow hands, must make the islands. We stop some hands from position 12 on, at the hour they show at 6:
-
-# %% tags=["nbval-ignore-output"]
-reader, islands = readers["sinusoidal"], [22, 23, 34, 35]
-kept = reader.added.table.clone()  # (L, d_model): pair i is columns 2 i and 2 i + 1
-tries = {"no hand": [], "pairs 3 to 15": range(3, 16), "pairs 0 to 2": range(3)}
-for name, pairs in {**tries, "pair 0": [0]}.items():
-    reader.added.table.copy_(kept)
-    for i in pairs:
-        reader.added.table[12:, 2 * i : 2 * i + 2] = kept[6, 2 * i : 2 * i + 2]
-    share = wrong_at(reader, causal)[islands]
-    print(f"{name:13} stopped: wrong at 22, 23, 34, 35:", share)
-_ = reader.added.table.copy_(kept)
-
-# %% [markdown]
-# With thirteen of the sixteen hands stopped, islands are still there. With the three fastest stopped, or only the very fastest, they are gone. A model with sines finds its way again where its fast hands come round.
-#
-# **Is ALiBi blind, or slow?** One training length can't tell. Here is its error at positions 3 to 11 in the course of 3,500 updates, and then with 10,500:
-
-# %%
-updates = torch.arange(250, 3501, 250)
-course = torch.stack(
-    [measured("ALiBi", 1, 3500, after=n)[:, 3:12].mean(1) for n in updates.tolist()]
-)  # (updates, seeds)
-curves = {f"seed {seed}": course[:, seed] for seed in range(5)}
-said = "wrong at positions 3 to 11"
-ax = plotting.curves(updates, curves, xlabel="updates", ylabel=said)
-ax.axhline(guesses[0, 3:12].mean(), color="k", ls="--", lw=1)
-ax.set_ylim(0, 0.7)
-plotting.show(
-    ax,
-    "ALiBi's error on question 1, five seeds. All stay at the guesser's line for at "
-    "least 1,500 updates; two then drop to 0.2, a third begins to.",
-)
-
-# %%
-for layers, n in ((1, 350), (1, 3500), (1, 10500), (2, 3500)):
-    runs = measured("ALiBi", 1, n, layers)
-    share = runs[:, 3:12].mean(1)  # (seeds,)
-    print(f"{layers} layer(s), {n:6} updates, positions 3 to 11:", share)
-
-# %% [markdown]
-# *A long plateau on the dashed line, then a drop.* With 10,500 updates all five seeds have dropped, and two layers get further in 3,500. ALiBi is slow to learn this, not blind. It doesn't get to 0 with one layer, and the figure above shows where it fails: "three back" is easy near the beginning of the text and harder the more there is to read. Subtracting one hump from another picks a neighborhood, not a place.
-
-# %% [markdown]
 # ## What goes wrong
 # *More · 4 minutes*
 #
-# **The exponent $i/d$ instead of $2i/d$.** It runs, and pair 0 is right. But from pair to pair the wavelength grows only by the square root of what it should, so the slowest hand is far too fast. You notice it when you print the longest wavelength, or compare one entry with a table from elsewhere.
+# **The exponent $i/d$ instead of $2i/d$.** It runs, and pair 0 is right. But from pair to pair the wavelength grows only by the square root of what it should, and the slowest hand is far too fast. Print the longest wavelength, or compare one entry with a table from elsewhere.
 
 # %%
 d_model, i = 32, torch.arange(16)
@@ -639,7 +671,7 @@ for name, exponent in (("2i/d", 2 * i / d_model), ("i/d", i / d_model)):
     print(f" times as long, slowest {around[-1]:7.1f} positions")
 
 # %% [markdown]
-# **RoPE on the values too.** The weights are right, because values have no part in them. But what's averaged now depends on where it stands, and nothing undoes that. You notice it when you move the whole text:
+# **RoPE on the values too.** The weights are right, because values have no part in them. But what's averaged now depends on its position, and nothing undoes that. It shows when you move the whole text. (**Exercise 8.7** has two more mistakes, and you find them yourself.)
 
 # %%
 rng = torch.Generator().manual_seed(0)
@@ -658,18 +690,19 @@ for name, turn in (("as they are", lambda v, pos: v), ("turned too", rope)):
 # *More · 3 minutes*
 #
 # - The Transformer of 2017 added sines, BERT and GPT-2 learned their tables, LLaMA (2023, section 2.2) and many models after it use RoPE, and BLOOM (2022) uses ALiBi.
-# - RoPE's `base` is `rope_theta` in many configurations. To go beyond the trained length one can raise it, or squeeze positions into the trained range (Chen et al., 2023). **Exercise 8.9 measures both.** YaRN (Peng et al., 2023) treats fast and slow hands differently.
-# - Checkpoints exist with pairs of neighbors and with pairs of halves. A model run with the wrong one gives nonsense without an error. **Exercise 8.5 converts one into the other.**
+# - What depends on the distance can be learned, too. Shaw et al. (2018) learn a vector for every distance up to a limit and add it to the key, which puts a term into the score. T5 (2020) learns one number for each head and each range of distances, with wide ranges far away, and adds it to the score as ALiBi does.
+# - RoPE's `base` is called `rope_theta` in many configurations. To go beyond the trained length you can raise it, or squeeze positions into the trained range (Chen et al., 2023). **Exercise 8.9 measures both.** YaRN (Peng et al., 2023) squeezes slow hands and leaves fast ones alone. **Exercise 8.8** counts the slow ones.
+# - There are checkpoints with pairs of neighbors and checkpoints with pairs of halves. A model run with the wrong one gives nonsense without an error. **Exercise 8.5** converts one into the other.
 
 # %% [markdown]
 # ## Recap
-# *Core · 3 minutes*
+# *Core · 2 minutes*
 #
-# 1. **Attention alone** is permutation-equivariant, $f(PX) = P f(X)$: the model that reads letters can't tell anagrams apart. A causal mask says what came before, and one layer doesn't see in which order.
-# 2. **Sinusoidal**: pair $i$ holds sine and cosine of $pos \cdot 10000^{-2i/d}$. With both, a step by $\delta$ is the rotation $M_\delta$, the same everywhere; with sines alone, even the best matrix missed.
-# 3. **RoPE** turns queries and keys (not values), pair by pair: $(R_m q) \cdot (R_n k) = q^\top R_{n-m} k$. Scores decay with the distance only where key and query are alike. With a cache, positions go on from the cache's length.
+# 1. **Attention alone** is permutation-equivariant, $f(PX) = P f(X)$. The model that reads letters can't tell anagrams apart without its positions. A causal mask says what came before, and one layer doesn't see in which order.
+# 2. **Sinusoidal positions** have sine and cosine of $pos \cdot 10000^{-2i/d}$ in pair $i$. With both, a step by $\delta$ is the rotation $M_\delta$, the same everywhere. With sines alone, even the best matrix missed.
+# 3. **RoPE** turns queries and keys (not values), pair by pair, so that $(R_m q) \cdot (R_n k) = q^\top R_{n-m} k$. Keys go into a cache turned, and moving them is one more turn.
 # 4. **ALiBi** subtracts slope times distance from the scaled scores. The table in 8.7 says how the four kinds differ.
-# 5. **Compare fairly**: the guesser who knows no order errs more at greater lengths, too. Look at each position by itself: below that landmark is knowledge of order, and a mean over the text hides where it ends. Before you say "can't", train ten times as long.
+# 5. **Compare fairly.** The guesser who knows no order errs more further into the text, too. Look at each position by itself, since a mean over the text hides where knowledge ends.
 
 # %% tags=["nbval-ignore-output"]
 widgets.predictions()
@@ -679,7 +712,7 @@ widgets.predictions()
 # |---|---|---|
 # | $P$ | permutation matrix | $(L, L)$ |
 # | $pos$; $m$, $n$ | a position; that of a query, that of a key | numbers, from 0 |
-# | $m - n$ | distance: how far the key lies behind the query | a number |
+# | $m - n$ | distance, how far the key is behind the query | a number |
 # | $\omega_i$ | angle per position of pair $i$, $\text{base}^{-2i/d}$ | $(d/2)$ for all pairs |
 # | $p_{pos}$ | position vector, added | $(d_{model})$; the table $(L, d_{model})$ |
 # | $M_\delta$ | moves sinusoidal positions by $\delta$ | $(d_{model}, d_{model})$ |
@@ -688,26 +721,26 @@ widgets.predictions()
 
 # %% [markdown]
 # ## Check yourself
-# *Core · 4 minutes*
+# *Core · 3 minutes*
 #
 # <details><summary>1. A model without positions and without a mask reads a sentence, and the same sentence backwards. What do the two results have in common?</summary>
 #
-# **Each token gets the same output vector; the order of the outputs is reversed.** That is $f(PX) = P f(X)$. (They aren't the same tensor, because rows follow their tokens. And they aren't unrelated, because nothing but the order changes.)
+# **Each token gets the same output vector, and the order of the outputs is reversed.** That is $f(PX) = P f(X)$.
 # </details>
 #
 # <details><summary>2. RoPE turns a query by its absolute position. Why is it called relative?</summary>
 #
-# **In the score, the two rotations leave $R_{n-m}$.** Only the difference is left. (The layer isn't given distances; it's given positions.)
+# **In the score, the two rotations leave $R_{n-m}$**, and only the difference of the positions is in it.
 # </details>
 #
 # <details><summary>3. A friend plots the error of a model with learned positions against the length. It rises from 0 to one half. "It doesn't extrapolate!" What do you ask for?</summary>
 #
-# **The landmark.** How often is someone wrong who knows no order, at each length? If that curve rises too, part of the rise is the task. (More seeds are good as well, but they wouldn't show this.)
+# **The landmark.** How often would you be wrong without knowing the order, at each length? If that curve rises too, part of the rise is the task.
 # </details>
 #
 # <details><summary>4. RoPE's scores depend on the distance only. Does it work at any length?</summary>
 #
-# **No.** A longer text has distances that training never showed. In section 8.7 RoPE found nothing from position 41 on, and everything once the far keys were hidden. (A known distance means the same everywhere. That says nothing about unknown ones.)
+# **No.** A longer text has distances that training never showed. In section 8.7 RoPE found nothing from position 41 on, and everything once the far keys were hidden.
 # </details>
 
 # %% [markdown]
@@ -716,7 +749,7 @@ widgets.predictions()
 #
 # <details><summary>Why 10000?</summary>
 #
-# The paper names the range, wavelengths from $2\pi$ to $10000 \cdot 2\pi$, and gives no reason for it. But we can measure what other bases do. Call two positions as alike as the mean of $\cos(\text{difference of the hands' angles})$. For each base: what's the farthest distance, up to 5,000, that looks at least as near as a distance of 10? Near 10 is good: what looks near is near.
+# The paper names the range, wavelengths from $2\pi$ to $10000 \cdot 2\pi$, and gives no reason for it. But we can measure what other bases do. Call two positions as alike as the mean of $\cos(\text{difference of the hands' angles})$. What's the farthest distance, up to 5,000, that looks at least as near as a distance of 10? A result near 10 is good, since then what looks near is near.
 # </details>
 
 # %%
@@ -731,12 +764,12 @@ for base in (10, 100, 1000, 10000, 100000):
     print(f"base {base:6} ", *(f"{one:12}" for one in found))
 
 # %% [markdown]
-# A base of 10 fails at every size: even its slowest hand comes round within the text, and positions thousands apart look like near ones. But nothing here singles out 10,000. Of these five it does best with 32 features; with 128, a base of 100 is enough; and with 16, none of them is. The number of hands counts as much as the base.
+# A base of 10 fails at every size. Even its slowest hand comes round within the text, and positions thousands apart look like near ones. But nothing here singles out 10,000. Of these five bases it does best with 32 features. With 128 a base of 100 is enough, and with 16 none of them is. The number of hands matters as well as the base.
 
 # %% [markdown]
 # <details><summary>Why add positions, and not put them beside the embedding?</summary>
 #
-# One could: a vector of size $2 d_{model}$, the token in the first half and the position in the second. The next projection then has twice as many rows, and its product is the token times the upper half plus the position times the lower half. The cell below checks that. Adding is the same with both halves equal: the model has less freedom, and every later matrix stays half as large. Does the sum mix up what belongs to whom? In many dimensions there's room for both: the last line measures how much of a random token vector points along a position vector.
+# You could, with vectors of size $2 d_{model}$, the token in the first half and the position in the second. The next projection then has twice as many rows, and its product is the token times the upper half plus the position times the lower half. The cell below checks that. Adding is the same with both halves equal. The model has less freedom, and every later matrix stays half as large. Does the sum mix up what belongs to what? In many dimensions there's room for both, and the last line measures how much of a random token vector points along a position vector.
 # </details>
 
 # %%
@@ -765,7 +798,7 @@ assert torch.allclose(halves, rope(x, pos), atol=1e-5)
 # %% [markdown]
 # <details><summary>Angles in half precision</summary>
 #
-# A model may run in `bfloat16`, and then it's tempting to make its positions `bfloat16` as well. Beyond 256 that type doesn't hold every whole number, and neighbors land on one position. In short texts you notice nothing. So compute angles in `float32` or better, and convert the sines and cosines.
+# A model may run in `bfloat16`, and then it's tempting to make its positions `bfloat16` as well. Beyond 256 that type doesn't hold every whole number, and neighbors land on one position. In short texts nothing shows. Compute angles in `float32` or better, and then convert the sines and cosines.
 # </details>
 
 # %%
@@ -776,7 +809,7 @@ print("in bfloat16 ", late.bfloat16().int().tolist())
 # %% [markdown]
 # <details><summary>ALiBi in PyTorch's fused kernel</summary>
 #
-# In PyTorch a float mask *is* a bias on the scores, with minus infinity at hidden keys. So its fused kernel computes ALiBi as it is.
+# In PyTorch a float mask *is* a bias on the scores, with minus infinity at hidden keys, so the fused kernel computes ALiBi as it is.
 # </details>
 
 # %%
@@ -791,7 +824,7 @@ assert torch.allclose(ours, fused, atol=1e-5)
 # %% [markdown]
 # <details><summary>Two layers: what depth knows of order</summary>
 #
-# In a causal model, output 0 of the first layer has seen one token, output 1 two, and so on. A second layer may make something of that. A model with two layers and no positions at all (350 updates, half the learning rate), at several lengths, means of five seeds:
+# In a causal model, output 0 of the first layer has seen one token, output 1 two, and so on. A second layer may make something of that. The cell shows a model with two layers and no positions at all (350 updates, half the learning rate) at several lengths, means of five seeds.
 # </details>
 
 # %%
@@ -809,19 +842,19 @@ for question in (1, 2):
         print(f"question {question}, {layers} layer(s):  {said}")
 
 # %% [markdown]
-# Without any positions, two layers answer most of question 2 at 12 tokens. They can often tell which of two equal letters came later. Kazemnejad et al. (2023) study such models on many tasks.
+# Without any positions, two layers answer nearly all of question 2 at 12 tokens. They must be able to tell which of two equal letters came later. Question 1 they answer no better than one layer does. Kazemnejad et al. (2023) study such models on many tasks.
 #
 # {{next_steps}}
 
 # %% [markdown]
 # ## References
 #
-# - Vaswani et al., *Attention Is All You Need*, 2017, section 3.5: the sines, and the remark that a shift is a linear function.
-# - Gehring et al., *Convolutional Sequence to Sequence Learning*, 2017, section 3.1: learned positions.
-# - Su et al., *RoFormer: Enhanced Transformer with Rotary Position Embedding*, 2021, section 3.2: RoPE, derived from the wish that scores depend on the distance only.
-# - Press, Smith, Lewis, *Train Short, Test Long: Attention with Linear Biases Enables Input Length Extrapolation*, 2022, sections 2 and 3: how sinusoidal and rotary positions fail at greater lengths, and ALiBi.
-# - Shaw, Uszkoreit, Vaswani, *Self-Attention with Relative Position Representations*, 2018, section 3: a learned vector for each distance.
-# - Raffel et al., *Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer* (T5), 2020, section 2.1: a learned number for each range of distances and head.
-# - Peng et al., *YaRN: Efficient Context Window Extension of Large Language Models*, 2023.
-# - Kazemnejad et al., *The Impact of Positional Encoding on Length Generalization in Transformers*, 2023: five encodings on many small tasks, among them none at all.
-# - Chen et al., *Extending Context Window of Large Language Models via Positional Interpolation*, 2023: positions squeezed into the trained range.
+# - Vaswani et al., *Attention Is All You Need*, 2017, section 3.5 (the sines, and the remark that a shift is a linear function)
+# - Gehring et al., *Convolutional Sequence to Sequence Learning*, 2017, section 3.1 (learned positions)
+# - Su et al., *RoFormer: Enhanced Transformer with Rotary Position Embedding*, 2021, section 3.2 (RoPE, derived from the wish that scores depend on the distance only)
+# - Press, Smith, Lewis, *Train Short, Test Long: Attention with Linear Biases Enables Input Length Extrapolation*, 2022, sections 2 and 3 (how sinusoidal and rotary positions fail at greater lengths, and ALiBi)
+# - Shaw, Uszkoreit, Vaswani, *Self-Attention with Relative Position Representations*, 2018, section 3 (a learned vector for each distance, up to a limit)
+# - Raffel et al., *Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer* (T5), 2020, section 2.1 (a learned number for each range of distances and head)
+# - Peng et al., *YaRN: Efficient Context Window Extension of Large Language Models*, 2023
+# - Kazemnejad et al., *The Impact of Positional Encoding on Length Generalization in Transformers*, 2023 (five encodings on many small tasks, among them none at all)
+# - Chen et al., *Extending Context Window of Large Language Models via Positional Interpolation*, 2023 (positions squeezed into the trained range)
