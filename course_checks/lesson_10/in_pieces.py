@@ -42,7 +42,7 @@ def cases(seed):
 
 EXERCISE = Exercise(
     cases,
-    returns=("loss", "gradient", "pieces that had gone back before each call of the model"),
+    returns=("loss", "parameters after an update", "pieces that had gone back before each call of the model"),
     driver="drive_pieces",
     pairs=60,
     symptoms=(

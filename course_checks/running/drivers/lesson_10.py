@@ -109,14 +109,14 @@ def in_turn(case, learned, back):
 
 
 def drive_pieces(answer, case):
-    """The loss, the gradient that came together, and how many pieces had gone back whenever the next came in."""
+    """The loss, what one update leaves, and how many pieces had gone back whenever the next came in."""
     learned, back = case.driver["tables"]["learned"].clone().requires_grad_(), []
     learned.register_hook(lambda gradient: back.append(1))
     functions, seen = in_turn(case, learned, back)
     most = 4 * len(case["pieces"])
     loss = answer(*(counted(function, most, name) for name, function in functions.items()), *case.values())
-    gradient = torch.zeros_like(learned) if learned.grad is None else learned.grad
-    return loss, gradient.flatten(), seen
+    update = torch.zeros_like(learned) if learned.grad is None else learned.grad
+    return loss, learned.detach() - update, seen
 
 
 def weighed(ids):
