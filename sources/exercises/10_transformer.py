@@ -11,7 +11,7 @@
 #
 # Nine exercises, 31 points. At the end you have assembled a Transformer with its masks, its loss, its training step and its decoding, and all of them together learn to put the letters of a word in order.
 #
-# {{colab_link}} · core about 35 minutes, everything about 140 · builds on {{lesson_link}}
+# {{colab_link}} · core about 31 minutes, everything about 140 · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it.
@@ -40,9 +40,9 @@ torch.set_num_threads(1)  # small tensors: threads would only get in each other'
 
 # %% [markdown]
 # ### 10.1 · Masks for a batch of pairs
-# 2 points · difficulty 2 of 5 · 10 minutes · core
+# 2 points · difficulty 2 of 5 · 6 minutes · core
 #
-# Write `batch_masks(source, target, pad_id)`. `target` is what the decoder is given: nothing is to be cut off here. The source mask hides the padding of the source. The target mask hides the padding of the target **and** the future.
+# Write `batch_masks(source, target, pad_id)`. `target` is what the decoder is given, with nothing to be cut off. The source mask hides the padding of the source. The target mask hides the padding of the target **and** the future.
 #
 # | argument | shape |
 # |---|---|
@@ -51,7 +51,7 @@ torch.set_num_threads(1)  # small tensors: threads would only get in each other'
 # | `pad_id` | a whole number, not always 0 |
 # | returns `source_mask`, `target_mask` | `(B, 1, 1, L_s)`, `(B, 1, L_t, L_t)`, boolean |
 #
-# Padding is hidden as a key; its rows stay. Usually it stands on the right, but judge each id by itself. Example: for `source = [[4, 0, 6]]`, `target = [[5, 0, 7]]` and `pad_id = 0`, written as 1 and 0, the source mask is `[[[[1, 0, 1]]]]` and the target mask is `[[[[1, 0, 0], [1, 0, 0], [1, 0, 1]]]]`. The course's own masks are off limits.
+# Padding is hidden as a key, and its rows stay. Usually it comes on the right, but judge each id by itself. For example, for `source = [[4, 0, 6]]`, `target = [[5, 0, 7]]` and `pad_id = 0`, written as 1 and 0, the source mask is `[[[[1, 0, 1]]]]` and the target mask is `[[[[1, 0, 0], [1, 0, 0], [1, 0, 1]]]]`. The course's own masks are off limits.
 
 # %% tags=["exercise"]
 def batch_masks(source, target, pad_id):
@@ -106,7 +106,7 @@ check("10.1", batch_masks)
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# A padding mask has its tokens in the last axis, where the keys are. Two axes of size 1 stand in between.
+# A padding mask has its tokens in the last axis, where the keys are. Between them and the batch come two axes of size 1.
 # </details>
 # <details><summary>Hint 2</summary>
 #
@@ -185,17 +185,17 @@ check("10.2", shared_gradient)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `gradient[ids] += ...` looks right and isn't: of several places with one id, it keeps one. Look up `index_add`, or turn the ids into one-hot rows and use a matrix product.
+# `gradient[ids] += ...` looks right and isn't. Of several places with one id, it keeps one. Look up `index_add`, or turn the ids into one-hot rows and use a matrix product.
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
-# 1. top: for each symbol, the sum over all positions of its logit's gradient times the hidden vector there; one matrix product does it
-# 2. bottom: for each symbol, the sum of the vectors' gradients over the places where it was looked up, times the root
+# 1. the top gives each symbol the sum, over all positions, of its logit's gradient times the hidden vector there (one matrix product does it)
+# 2. the bottom gives each symbol the sum of the vectors' gradients over the places where it was looked up, times the root
 # 3. their sum
 # </details>
 
 # %% [markdown]
-# Is it what PyTorch computes? Here is a toy decoder with 1,000 symbols: it adds up the vectors so far. We give it 4 texts of 12 symbols. How many rows of the matrix will get a gradient from the bottom, and how many from the top? Decide, then run the cell.
+# Is it what PyTorch computes? Here is a toy decoder with 1,000 symbols that adds up the vectors so far. We give it 4 texts of 12 symbols. How many rows of the matrix will get a gradient from the bottom, and how many from the top? Decide, then run the cell.
 
 # %% tags=["nbval-ignore-output"]
 def which_rows_learn():
@@ -230,7 +230,7 @@ except (NotImplementedError, AttributeError, TypeError):
 # ### 10.3 · Label smoothing
 # 4 points · difficulty 4 of 5 · 15 minutes · more
 #
-# Write `smoothed_loss(logits, labels, smoothing, pad_id)`. At a position with the label $y$, symbol $v$ gets the share $q_v$: $1 - \varepsilon$ if it is $y$; 0 if it is padding; and $\varepsilon / (V - 2)$ otherwise. The loss of the position is $-\sum_v q_v \log p_v$. Return the mean over the positions whose label is **not** padding.
+# Write `smoothed_loss(logits, labels, smoothing, pad_id)`. At a position with the label $y$, symbol $v$ gets the share $q_v$, which is $1 - \varepsilon$ if it is $y$, 0 if it is padding, and $\varepsilon / (V - 2)$ otherwise. The loss of the position is $-\sum_v q_v \log p_v$. Return the mean over the positions whose label is **not** padding.
 #
 # | argument | shape |
 # |---|---|
@@ -306,7 +306,7 @@ check("10.3", smoothed_loss)
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
-# 1. shares: everywhere the same small number; 0 in the column of padding; the large number at each label
+# 1. shares, first the same small number everywhere, then 0 in the column of padding, then the large number at each label
 # 2. log-probabilities over the last axis; minus the sum of share times log-probability
 # 3. keep the positions whose label is real; their mean
 # </details>
@@ -315,7 +315,7 @@ check("10.3", smoothed_loss)
 # ### 10.4 · One update, several pieces
 # 3 points · difficulty 3 of 5 · 15 minutes · more
 #
-# A batch is too large for your memory. So it comes in **pieces**, and you let one after the other through the model. Each `backward()` adds to the gradients that are there already, and at the end, outside of your function, there is one update. It should be the update that the whole batch would have given.
+# A batch is too large for your memory. It comes in **pieces** instead, and you let one after the other through the model. Each `backward()` adds to the gradients that are there already, and at the end, outside of your function, there is one update. It should be the update that the whole batch would have given.
 #
 # Write `in_pieces(model, loss_of, pieces, pad_id)`. Together your calls of `backward()` must leave the gradient of the mean loss over **all** labels that aren't padding, in all pieces together. Return that mean loss as a number.
 #
@@ -323,13 +323,13 @@ check("10.3", smoothed_loss)
 # |---|---|
 # | `model` | a function, source `(B, L_s)` and what the decoder is given `(B, L_t)` to logits `(B, L_t, V)`; call it once for each piece |
 # | `loss_of` | a function, logits and labels to the **mean** loss over the labels of this piece that aren't padding, a scalar tensor |
-# | `pieces` | a list of pairs: source `(B, L_s)` and whole target `(B, L_t + 1)`, in other sizes for each piece; every piece has a label that isn't padding |
+# | `pieces` | a list of pairs, source `(B, L_s)` and whole target `(B, L_t + 1)`, in other sizes for each piece; every piece has a label that isn't padding |
 # | `pad_id` | a whole number, not always 0 |
 # | returns | a number |
 #
 # To save memory, each piece must have gone **back** (`backward()`) before the next goes through the model. Setting the gradients to zero, and the update, are the caller's affair.
 #
-# Example with `pad_id = 0` and a model whose logits are `[0, 0, ln 2]` everywhere: symbol 1 costs $\ln 4 = 1.3863$, symbol 2 costs $\ln 2 = 0.6931$. The first piece has the target `[[1, 2, 2, 2]]`, the second `[[1, 1, 0, 0]]`. The result is 0.8664. (If yours is 1.0397, then one lonely label has counted as much as three.)
+# Example with `pad_id = 0` and a model whose logits are `[0, 0, ln 2]` everywhere. There symbol 1 costs $\ln 4 = 1.3863$, symbol 2 costs $\ln 2 = 0.6931$. The first piece has the target `[[1, 2, 2, 2]]`, the second `[[1, 1, 0, 0]]`. The result is 0.8664. (If yours is 1.0397, then one lonely label has counted as much as three.)
 
 # %% tags=["exercise"]
 def in_pieces(model, loss_of, pieces, pad_id):
@@ -398,7 +398,7 @@ check("10.4", in_pieces)
 # </details>
 
 # %% [markdown] tags=["solution"]
-# With pieces of equal size, and without padding, the mean of the means is the mean, so this mistake can sit in a training loop for years. It shows when lengths differ: then the labels of short texts count more than those of long ones. And one `backward()` at the end would give the right gradient too, but it needs as much memory as the batch that didn't fit.
+# With pieces of equal size, and without padding, the mean of the means is the mean, and the mistake goes unnoticed. It shows when pieces differ in length. Then a label in a short piece counts more than one in a long piece. And one `backward()` at the end would give the right gradient too, but it needs as much memory as the batch that didn't fit.
 
 # %% [markdown]
 # ### 10.5 · Assemble the model
@@ -496,7 +496,7 @@ check("10.5", MyTransformer)
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# `super().__init__()` stays the first line of `__init__`. Each layer must be a new object: make them inside the loop or the comprehension.
+# `super().__init__()` stays the first line of `__init__`. Each layer must be a new object, so make them inside the loop or the comprehension.
 # </details>
 # <details><summary>Hint 2</summary>
 #
@@ -504,7 +504,7 @@ check("10.5", MyTransformer)
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
-# 1. masks; embed the source; encoder layers one after another; its norm: the memory
+# 1. masks; embed the source; encoder layers one after another; the norm, and that is the memory
 # 2. embed the target; decoder layers one after another, each with the memory; its norm
 # 3. the generator
 # </details>
@@ -514,16 +514,16 @@ check("10.5", MyTransformer)
 # 4 points · difficulty 3 of 5 · 15 minutes · more
 #
 # Write `greedy(model, source, max_len, start_id, end_id, pad_id)`. `model(source, target)` gives the logits `(B, L_t, V)` of the symbol after each position of `target`. Begin with the start symbol; at each step take the most probable symbol and append it. A sequence that has said `end_id` gets `pad_id` from then on. Stop when all have ended, or after
-# `max_len` steps. Nothing but `end_id` ends a sequence: the start symbol and padding may be said like any other symbol, and `start_id` may be the same as `end_id`.
+# `max_len` steps. Nothing but `end_id` ends a sequence. The start symbol and padding may be said like any other symbol, and `start_id` may be the same as `end_id`.
 #
 # | argument | shape |
 # |---|---|
 # | `model` | a function, ids `(B, L_s)` and `(B, L_t)` to logits `(B, L_t, V)`; you may also call it with fewer rows, such as those that have not ended |
 # | `source` | `(B, L_s)`, ids |
 # | `max_len` | most symbols to say, the end symbol included |
-# | returns | `(B, L_out)`, ids: what was said, without the start symbol, with the end symbol |
+# | returns | `(B, L_out)`, the ids that were said, without the start symbol, with the end symbol |
 #
-# `L_out` is the number of steps that were needed. Example: one sequence says `7 end` and would go on with `5`, the other says `8 9 end`. The result is `[[7, end, pad], [8, 9, end]]`. The library's `greedy_decode` is off limits.
+# `L_out` is the number of steps that were needed. For example, one sequence says `7 end` and would go on with `5`, the other says `8 9 end`. The result is `[[7, end, pad], [8, 9, end]]`. The library's `greedy_decode` is off limits.
 
 # %% tags=["exercise"]
 def greedy(model, source, max_len, start_id, end_id, pad_id):
@@ -595,7 +595,7 @@ check("10.6", greedy)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Keep a boolean for each sequence that says whether it has ended. When must it be updated: before or after the padding is filled in?
+# Keep a boolean for each sequence that says whether it has ended. Must it be updated before or after the padding is filled in?
 # </details>
 
 # %% [markdown]
@@ -629,7 +629,7 @@ loss = batch_loss_broken(repeats_what_it_sees, source, target, 0).item()
 print(f"loss of a model that knows nothing: {loss:.2f}")
 
 # %% [markdown]
-# A loss that low cannot be honest; even a model that guesses evenly among 11 symbols has 2.40. (It is not 0, because nobody gave away the last symbol.) Write `batch_loss(model, source, target, pad_id)` so that no position can see its label. Each may see itself and all before it, and all else stays as it was: padding, wherever it stands, is hidden as a key and left out of the loss. The arguments are `(B, L_s)` and `(B, L_t + 1)` ids; the result is a scalar, through which gradients flow.
+# A loss that low can't be honest. Even a model that guesses evenly among 11 symbols has 2.40. (It isn't 0, because the last symbol wasn't given away.) Write `batch_loss(model, source, target, pad_id)` so that no position can see its label. Each may see itself and all before it, and all else stays as it was. Padding, wherever it comes, is hidden as a key and left out of the loss. The arguments are `(B, L_s)` and `(B, L_t + 1)` ids; the result is a scalar, through which gradients flow.
 
 # %% tags=["exercise"]
 def batch_loss(model, source, target, pad_id):
@@ -690,18 +690,18 @@ check("10.7", batch_loss)
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# For a target of start, a, b, end: write down the input, the labels, and which inputs position 0 may see.
+# For a target of start, a, b, end, write down the input, the labels, and which inputs position 0 may see.
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# The label of position `t` stands in the input at position `t + 1`. Print `causal.int()`.
+# The label of position `t` is in the input at position `t + 1`. Print `causal.int()`.
 # </details>
 
 # %% [markdown]
 # ### 10.8 · Encode once, score many
 # 4 points · difficulty 4 of 5 · 20 minutes · more
 #
-# How is *tear* pronounced? A model can be asked in another way than by decoding: give it several candidates, and let it say how probable each one is. Write `candidate_scores(encode, decode, source, candidates, pad_id)`. It returns the logarithm of the probability of each whole candidate, given the source:
+# How is *tear* pronounced? Decoding isn't the only way to ask a model. Give it several candidates, and let it say how probable each one is. Write `candidate_scores(encode, decode, source, candidates, pad_id)`. It returns the logarithm of the probability of each whole candidate, given the source:
 #
 # $$\log p(y \mid x) = \sum_t \log p(y_t \mid y_1, \dots, y_{t-1},\, x) ,$$
 #
@@ -712,11 +712,11 @@ check("10.7", batch_loss)
 # | `encode` | a function, ids `(B, L_s)` to the memory `(B, L_s, d_model)` |
 # | `decode` | a function, what the decoder is given `(B, L_t)` and the memory `(B, L_s, d_model)` to logits `(B, L_t, V)` |
 # | `source` | `(1, L_s)`, ids without padding |
-# | `candidates` | `(K, L_t + 1)`, ids: each row is start, symbols, end, perhaps padding |
+# | `candidates` | `(K, L_t + 1)`, ids; each row is start, symbols, end, perhaps padding |
 # | `pad_id` | a whole number, not always 0 |
 # | returns | `(K,)`, log-probabilities |
 #
-# Example: with a `decode` whose logits are 0 for all 4 symbols, the candidates `[[1, 3, 2, 0], [1, 3, 3, 2]]` and `pad_id = 0` have the scores `[-2.7726, -4.1589]`: two and three times $-\ln 4$. Some logits of the check are as large as 500, and some candidates have hundreds of symbols: no score may become minus infinity or NaN there.
+# Example: with a `decode` whose logits are 0 for all 4 symbols, the candidates `[[1, 3, 2, 0], [1, 3, 3, 2]]` and `pad_id = 0` have the scores `[-2.7726, -4.1589]`, which is two and three times $-\ln 4$. Some logits of the check are as large as 500, and some candidates have hundreds of symbols: no score may become minus infinity or NaN there.
 
 # %% tags=["exercise"]
 def candidate_scores(encode, decode, source, candidates, pad_id):
@@ -773,7 +773,7 @@ check("10.8", candidate_scores)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# A memory of one row can be shown K times without being computed K times: look up `expand` (lesson 07).
+# A memory of one row can be shown K times without being computed K times. Look up `expand` (lesson 07).
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
@@ -809,9 +809,9 @@ except (NotImplementedError, AttributeError, TypeError):
 # ### 10.9 · Open experiment: what does label smoothing change?
 # 3 points · difficulty 3 of 5 · 20 minutes · more
 #
-# The generator is the last layer of the model. Take the hidden vectors that the pronouncing model's decoder makes, throw its generator away, and train a new one, from only 100 positions of held-out words. What changes with the smoothing: how often it is right, or how sure it is? How **sure** it is means the probability of the symbol that it thinks most likely. If a model is right about as often as it is sure, what it says about itself can be trusted, on average.
+# The generator is the last layer of the model. Take the hidden vectors that the pronouncing model's decoder makes, throw its generator away, and train a new one, from only 100 positions of held-out words. What does the smoothing change, how often it is right, or how sure it is? How **sure** it is means the probability of the symbol that it thinks most likely. If a model is right about as often as it is sure, what it says about itself can be trusted, on average.
 #
-# Change one thing, the smoothing: 0, 0.05, 0.1, 0.2 and 0.4. First your prediction, for no smoothing at all, on positions that weren't in training:
+# Change one thing, the smoothing, from 0 to 0.05, 0.1, 0.2 and 0.4. First your prediction, for no smoothing at all, on positions that weren't in training:
 
 # %%
 widgets.predict(
@@ -821,7 +821,7 @@ widgets.predict(
 )
 
 # %% [markdown]
-# The measurement is given. `five_generators(smoothing)` trains five of them, each on 100 positions drawn at random, and returns two lists of five numbers: the share of right symbols and how sure they are on average, on 600 other positions. All smoothings use the same positions, so the first number of one list goes with the first of every other, and so on.
+# The measurement is given. `five_generators(smoothing)` trains five of them, each on 100 positions drawn at random, and returns two lists of five numbers, the share of right symbols and how sure they are on average, on 600 other positions. All smoothings use the same positions, so the first number of one list goes with the first of every other, and so on.
 
 # %% tags=["nbval-ignore-output"]
 def hidden_vectors():
@@ -863,10 +863,10 @@ def five_generators(smoothing, steps=150):
 # | `("sure", smoothing)`, for the same | how sure the five are |
 # | `"closest"` | the smoothing with which the mean of "sure" comes closest to the mean of "right" |
 # | `"fall"` | the mean of "sure" at 0, less its mean at 0.4 |
-# | `"gain"` | how much larger the share of right symbols is with smoothing 0.4 than with 0: the mean of the five paired differences, right at 0.4 less right at 0 |
-# | `"what changes more"` | `"how often it is right"` or `"how sure it is"`: compare the sizes of the last two |
+# | `"gain"` | how much larger the share of right symbols is with smoothing 0.4 than with 0, the mean of the five paired differences, right at 0.4 less right at 0 |
+# | `"what changes more"` | `"how often it is right"` or `"how sure it is"`; compare the sizes of the last two |
 #
-# Plot both against the smoothing before you read off anything. The check cannot repeat your runs: it asks whether such numbers are possible, and whether what you read off follows from them.
+# Plot both against the smoothing before you read off anything. The check can't repeat your runs. It asks whether such numbers are possible, and whether what you read off follows from them.
 
 # %% tags=["exercise", "nbval-ignore-output"]
 smoothing_results = {}
@@ -895,11 +895,11 @@ check("10.9", smoothing_results)
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# A function that returns two things: `right, sure = five_generators(0.1)`. Keys of a dict may be pairs: `smoothing_results["right", 0.1] = right`.
+# Two things come back, `right, sure = five_generators(0.1)`. Keys of a dict may be pairs, as in `smoothing_results["right", 0.1] = right`.
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# For the last entry compare sizes without the sign: a fall of 0.3 is more than a gain of -0.01.
+# For the last entry compare sizes without the sign. A fall of 0.3 is more than a gain of -0.01.
 # </details>
 
 # %% tags=["nbval-ignore-output"]
@@ -917,7 +917,7 @@ widgets.came_out("10.H", outcome) if ready else print("Solve 10.9 first.")
 # %% [markdown]
 # ## It sorts
 #
-# Now all of it together: your model, masks, loss, training step and decoding learn to put the letters of a word in order. The words are random, 3 to 6 letters long, and some letters come twice or more. So there is padding on both sides. The cell uses your answers to 10.1 and 10.3 to 10.6 and nothing else of that kind, and takes 5 to 20 seconds.
+# Now all of it together. Your model, masks, loss, training step and decoding learn to put the letters of a word in order. The words are random, 3 to 6 letters long, and some letters come twice or more. So there is padding on both sides. The cell uses your answers to 10.1 and 10.3 to 10.6 and nothing else of that kind, and takes 5 to 20 seconds.
 
 # %%
 def words_to_sort(number, rng, longest=6):

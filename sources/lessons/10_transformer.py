@@ -505,7 +505,7 @@ print("source", *(names[i] for i in source[0, :8]), "  says", *(names[i] for i i
 widgets.came_out("10.C", 100 * ask(copier, 9)[0])
 
 # %% [markdown]
-# *It copies none of them, at any length but ten. Given eight symbols it says the eight and goes on; given twelve it stops after ten.* In its training all sources ended at the same place, and it had no reason to learn where they end.
+# *It copies none of them, at any length but ten. Given eight symbols it says the eight and goes on. Given twelve it stops after ten.* In its training all sources ended at the same place, and it had no reason to learn where they end.
 #
 # If that's the cause, other lengths in training should give another model. We train a second one on 3 to 10 symbols. Now there is real padding on both sides, and the masks of section 10.2 have work to do. It takes 400 steps, 10 to 50 seconds:
 
@@ -561,7 +561,7 @@ for length in (9, 10, 11, 12):
 widgets.came_out("10.D", 100 * ask(second, 11)[0])
 
 # %% [markdown]
-# *Within the trained lengths all seeds agree. At eleven the result hangs on the draw, and at twelve hardly a sequence is right, since the answers are too short.* "It copies sequences that it has never seen" is true of both models, and of each for its own lengths only. New symbols in a familiar frame are one thing, a new frame is another. (Lesson 08 compares ways of marking places beyond the trained length.)
+# *Within the trained lengths all seeds agree. At eleven the result hangs on the draw. At twelve hardly a sequence is right, and the answers are too short on average.* "It copies sequences that it has never seen" is true of both models, and of each for its own lengths only. New symbols in a familiar frame are one thing, a new frame is another. (Lesson 08 compares ways of marking places beyond the trained length.)
 
 # %% [markdown]
 # ## 10.7 Do we need the warm-up? And does the order of the norms matter?
@@ -720,15 +720,15 @@ viewer = widgets.attention_viewer({
 })
 viewer.show_first_state(
     "Cross-attention in layer 0, head 0, a row a step and a column a source symbol: "
-    "most of the weight lies on and near the diagonal, from the first symbol in the "
-    "row of start to the last."
+    "the weight lies near the diagonal, on the first symbol in the row of start and "
+    "on the last in several late rows; in the very last row it is spread."
 )
 
 # %%
 viewer
 
 # %% [markdown]
-# *Each row is a step, named after what the decoder was just given. The row of `start` looks at the first source symbol, the next one to be said. Now choose other heads, and the two kinds of self-attention, which show no such pattern.*
+# *Each row is a step, named after what the decoder was just given. Even in this head, which has the least, the row of `start` looks at the first source symbol, the next one to be said, and the weight moves on with the steps. Choose other heads for a cleaner diagonal, and the two kinds of self-attention, which look quite different.*
 #
 # A picture is a hint, not a proof (lesson 06). Let's take away what it shows. In cross-attention, each step may see everything *but* the symbol it has to say. For comparison, everything but a symbol one place further on, or two, up to nine.
 
@@ -797,19 +797,25 @@ def take_away(kind, length, constants):
 
 
 # %% tags=["nbval-ignore-output"]
-for kind in KINDS:
-    pairs = {"zeros": [torch.zeros(64)] * 2, "averages": average(kind)}
+parts = {
+    "encoder": "encoder's self-attention",
+    "decoder": "decoder's self-attention",
+    "cross-attention": "cross-attention",
+}
+print(f"right symbols and right ends{'zeros':>20}{'averages':>16}")
+for kind, part in parts.items():
+    both = ([torch.zeros(64)] * 2, average(kind))
     for length in (3, 6, 10):
-        print(f"no {kind:15} {length:2} symbols", end="   ")
-        for name, constants in pairs.items():
+        print(f"no {part:24}{length:4} symbols", end="")
+        for constants in both:
             symbols, ends = take_away(kind, length, constants)
-            print(f"{name}: symbols right {symbols:4.0%}, end {ends:4.0%}", end="   ")
+            print(f"{symbols:8.0%}{ends:6.0%}", end="  ")
         print()
 
 # %% [markdown]
-# *Without cross-attention the model guesses the symbols. Without the decoder's self-attention most of them are wrong. Without the encoder's nearly all are right.* That holds for both ways. The end after three symbols is another matter. With zeros in place of the encoder's attention the model always misses it, with averages it finds most. Zeros break something there that isn't lost information, since the averages carry no more of it.
+# *Without cross-attention the model guesses the symbols. Without the decoder's self-attention it fails too, worst in short sequences. Without the encoder's nearly all symbols are right.* That holds for both ways. The end after three symbols is another matter. With zeros in place of the encoder's attention this model always misses it, with averages it finds most of them. What the zeros break there can't be a lack of information, since the averages hold no more of it.
 #
-# So the trained model leans on its decoder's self-attention. Does copying *need* it? We train copiers anew, each without one kind from the first update on.
+# The trained model leans on its decoder's self-attention, then. Does copying *need* it? We train copiers anew, each without one kind from the first update on.
 
 # %%
 widgets.predict(
@@ -820,8 +826,8 @@ widgets.predict(
 
 # %% tags=["nbval-ignore-output"]
 needed = []
-for kind in ("nothing", *KINDS):
-    print(f"trained without {kind:15}", end="")
+for kind, part in {"nothing": "leaving out anything", **parts}.items():
+    print(f"without {part:24}", end="")
     for length in (3, 6, 10, 11):
         shares = five(kind, length)
         print(f"   {length:2}: {min(shares):4.0%} to {max(shares):4.0%}", end="")
@@ -879,7 +885,7 @@ for size in (11, 1000, 37_000):
 # 1. **The model.** The encoder makes the memory, the decoder looks at the target so far and at the memory, the generator gives logits. The class in 10.6 is all of it.
 # 2. **Masks and shift.** The source's padding is hidden from the encoder and from cross-attention, the target's padding and the future from the decoder. The decoder is given `target[:, :-1]` and asked for `target[:, 1:]`.
 # 3. **The loss.** Smoothing gives nothing to padding, and a perfect score is the entropy of the smoothed labels, not 0.
-# 4. **Training.** The first model copied new sequences of ten symbols, the only length it knew, and no others. The second copied all lengths from 3 to 10. At eleven it depends on the seed, and beyond hardly any came out right.
+# 4. **Training.** The first model copied new sequences of ten symbols, the only length it knew, and no others. The second copied all lengths from 3 to 10. At eleven it depends on the seed, and at twelve hardly any came out right.
 # 5. **What an attention is for.** Each step of the copier looks at the symbol it has to say, and without it the model guesses. This model leans on its decoder's self-attention, but copiers trained without it, or without the encoder's, copy as well at the lengths they know.
 #
 # (*More*, from 10.7. With the norm before each part, the warm-up was worth next to nothing. With the norm after each sum, training without one ended above the others for every seed.)
