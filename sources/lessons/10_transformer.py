@@ -505,7 +505,7 @@ print("source", *(names[i] for i in source[0, :8]), "  says", *(names[i] for i i
 widgets.came_out("10.C", 100 * ask(copier, 9)[0])
 
 # %% [markdown]
-# *It copies none of them, at any length but ten. Given eight symbols it says the eight and goes on. Given twelve it stops after ten.* In its training all sources ended at the same place, and it had no reason to learn where they end.
+# *It copies none of them, at any of these lengths but ten. Given eight symbols it says the eight and goes on. Given twelve it stops after ten.* In its training all sources ended at the same place, and it had no reason to learn where they end.
 #
 # If that's the cause, other lengths in training should give another model. We train a second one on 3 to 10 symbols. Now there is real padding on both sides, and the masks of section 10.2 have work to do. It takes 400 steps, 10 to 50 seconds:
 
@@ -541,7 +541,7 @@ widgets.predict(
 )
 
 # %% [markdown]
-# Yours is one run. Five of its kind come with the course (`python -m experiments copiers`), each with first weights and batches of its own. The first has yours.
+# Yours is one run. Five of its kind come with the course (`python -m experiments copiers`), each from a seed of its own. The first has the seed of yours.
 
 # %% tags=["nbval-ignore-output"]
 copiers = read_rows("copiers")
@@ -561,7 +561,7 @@ for length in (9, 10, 11, 12):
 widgets.came_out("10.D", 100 * ask(second, 11)[0])
 
 # %% [markdown]
-# *Within the trained lengths all seeds agree. At eleven the result hangs on the draw. At twelve hardly a sequence is right, and the answers are too short on average.* "It copies sequences that it has never seen" is true of both models, and of each for its own lengths only. New symbols in a familiar frame are one thing, a new frame is another. (Lesson 08 compares ways of marking places beyond the trained length.)
+# *Within the trained lengths all seeds agree. At eleven the result depends on the seed. At twelve hardly a sequence is right, and the answers are too short on average.* "It copies sequences that it has never seen" is true of both models, and of each for its own lengths only. New symbols in a familiar frame are one thing, a new frame is another. (Lesson 08 compares ways of marking places beyond the trained length.)
 
 # %% [markdown]
 # ## 10.7 Do we need the warm-up? And does the order of the norms matter?
@@ -837,7 +837,7 @@ outcomes = {1: "cross-attention only", 2: "cross-attention and the decoder's"}
 widgets.came_out("10.G", outcomes.get(len(needed), "all three"))
 
 # %% [markdown]
-# *Copied without a mistake at four lengths, the lowest and the highest of five seeds.* Within the trained lengths, a copier does without either self-attention. Only cross-attention is indispensable, as the one way from the source to the target. Taking a part out of a trained model shows what *this model* uses. What the *task* needs shows when you train without it. (And this is one task. Copying asks at each place for one symbol and nothing else. Sounds depend on several letters.)
+# *Copied without a mistake at four lengths, the lowest and the highest of five seeds.* Within the trained lengths, a copier does without either self-attention. Only cross-attention is indispensable, as the one way from the source to the target. Taking a part out of a trained model shows what *this model* uses. What the *task* can do without shows when you train without it. (And this is one task, and one small model.)
 
 # %% [markdown]
 # ## What goes wrong
@@ -922,7 +922,7 @@ widgets.predictions()
 #
 # <details><summary>4. Without one head, a trained model gets everything wrong. Does its task need such a head?</summary>
 #
-# **That isn't shown.** This model uses it. To learn what the task needs, train without it.
+# **That isn't shown.** This model uses it. Whether the task can do without it shows when you train without it.
 # </details>
 
 # %% [markdown]
