@@ -826,8 +826,9 @@ widgets.predict(
 
 # %% tags=["nbval-ignore-output"]
 needed = []
-for kind, part in {"nothing": "leaving out anything", **parts}.items():
-    print(f"without {part:24}", end="")
+for kind in ("nothing", *parts):
+    name = f"without {parts[kind]}" if kind in parts else "whole"
+    print(f"{name:32}", end="")
     for length in (3, 6, 10, 11):
         shares = five(kind, length)
         print(f"   {length:2}: {min(shares):4.0%} to {max(shares):4.0%}", end="")
