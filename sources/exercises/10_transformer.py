@@ -213,8 +213,9 @@ def which_rows_learn():
     off = (mine - E.grad).abs().max().item()
     print(f"largest difference from PyTorch: {off:.6f}")
     nothing = [torch.zeros_like(one) for one in (vectors, logits)]
-    for name, ends in (("bottom", (vectors.grad, nothing[1])), ("top", (nothing[0], logits.grad))):
-        reached = shared_gradient(ids, ends[0], hidden, ends[1]).abs().amax(dim=1) > 0
+    ends = {"bottom": (vectors.grad, nothing[1]), "top": (nothing[0], logits.grad)}
+    for name, (below, above) in ends.items():
+        reached = shared_gradient(ids, below, hidden, above).abs().amax(dim=1) > 0
         print(f"rows that learn from the {name}: {reached.sum()} of 1000")
 
 

@@ -767,19 +767,17 @@ widgets.came_out("10.F", 100 * alone)
 @torch.no_grad()
 def average(kind):
     """What each layer's attention of one kind adds, on average over all lengths."""
-    stack, part = KINDS[kind].split(".*.")
+    model, (stack, part) = copy.deepcopy(second), KINDS[kind].split(".*.")
     source, target = three_to_ten(1000, torch.Generator().manual_seed(5))
     real = (source if kind == "encoder" else target[:, :-1]) != PAD_ID
-    means, hooks = [], []
+    means = []
 
     def keep(module, given, out):
         means.append(out[real].mean(dim=0))
 
-    for layer in getattr(second, stack):
-        hooks.append(getattr(layer, part).register_forward_hook(keep))
-    second(source, target[:, :-1])
-    for hook in hooks:
-        hook.remove()
+    for layer in getattr(model, stack):
+        getattr(layer, part).register_forward_hook(keep)
+    model(source, target[:, :-1])
     return means  # (d_model,) for each layer
 
 # %% tags=["nbval-ignore-output"]
