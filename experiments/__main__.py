@@ -13,6 +13,7 @@ TABLES = {
     "by_position": "the same layers, tested at every position, after ten times the updates too (lesson 08)",
     "norm_order": "deep encoders with the norm before and after the sum, started large and small (lesson 09)",
     "warmups": "a small Transformer with norms before or after, with and without a warm-up (lesson 10)",
+    "copiers": "small copiers of several lengths, each kind of attention missing in turn (lesson 10)",
     "comparison": "a GRU, a Transformer and a decoder-only model under one recipe (lessons 11 and 12)",
     "budgets": "the GRU and the Transformer of comparison, trained for longer (lesson 11)",
     "ablation": "small models with one thing removed each (lesson 11)",

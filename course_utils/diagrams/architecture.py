@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from torch import Tensor, nn
 
 from ..attention import AdditiveAttention
+from ..layers import InputEmbedding
 from ..multi_head import MultiHeadAttention
 from .dataflow import Block, Call, trace, visible_keys
 from .drawing import Drawing
@@ -17,7 +18,9 @@ from .palette import COLORS, LABEL, NUMBER, OPERATION, SHAPE, SOFT
 WIDE, TALL, GAP, APART = 2.3, 0.44, 0.36, 1.65
 
 
-def architecture(model: nn.Module, batch: Sequence[Any], **options: Any) -> Axes:
+def architecture(
+    model: nn.Module, batch: Sequence[Any], *, inputs: Sequence[str] | None = None, **options: Any
+) -> Axes:
     """The parts of a model from below to above, as figure 1 of the paper draws them, read off one run.
 
     Sums of residual paths are circles; a frame with ``× N`` holds the layers of one kind; beside each arrow stands the
@@ -26,6 +29,7 @@ def architecture(model: nn.Module, batch: Sequence[Any], **options: Any) -> Axes
     Args:
         model: Any model; it is run once without dropout.
         batch: Its positional arguments.
+        inputs: What each of them is, in a few words, to be written below the picture; else they are numbered.
         options: Its keyword arguments.
     """
     blocks = trace(model, batch, options)
@@ -33,11 +37,12 @@ def architecture(model: nn.Module, batch: Sequence[Any], **options: Any) -> Axes
     for place, block in enumerate(blocks):
         home = next((column for column in columns if block.follows is not None and column[-1] == block.follows), None)
         columns.append([place]) if home is None else home.append(place)
+    remembered = {step.memory for block in blocks for step in (block, *block.steps)}
     draw, tops, lines, sentences = Drawing(), {}, [], []
     for at, column in enumerate(columns):
         x, y = at * (WIDE + APART), 0.0
         first = blocks[column[0]]
-        start = "" if first.follows is not None else f"input {first.source + 1}" if len(columns) > 1 else "input"
+        start = "" if first.follows is not None else _input(first.source, inputs, len(columns))
         draw.text(x + WIDE / 2, y - 0.06, f"{start} {_shape(first.call.input)}".strip(), SHAPE, SOFT, va="top")
         if first.follows is not None:
             lines.append((first.follows, (x, y + GAP / 2), None))
@@ -56,7 +61,9 @@ def architecture(model: nn.Module, batch: Sequence[Any], **options: Any) -> Axes
                 draw.text(x + WIDE / 2 + 0.1, y + GAP / 2, _shape(block.call.output), NUMBER, SOFT, ha="left")
             sentences.append(_sentence(block))
         _up(draw, x, y)
-        draw.text(x + WIDE / 2, y + GAP + 0.04, _shape(blocks[column[-1]].call.output), SHAPE, SOFT, va="bottom")
+        end = _shape(blocks[column[-1]].call.output)
+        end = f"memory {end}" if column[-1] in remembered else end
+        draw.text(x + WIDE / 2, y + GAP + 0.04, end, SHAPE, SOFT, va="bottom")
     for source, (x, y), label in lines:
         from_x, from_y = tops[source]
         bend = x - 0.62
@@ -71,6 +78,13 @@ def architecture(model: nn.Module, batch: Sequence[Any], **options: Any) -> Axes
     return draw.finish(
         f"{type(model).__name__}, {count:,} parameters, drawn from one run. " + " Then ".join(sentences) + "."
     )
+
+
+def _input(source: int, names: Sequence[str] | None, columns: int) -> str:
+    """What a column is given."""
+    if names is not None:
+        return names[source]
+    return f"input {source + 1}" if columns > 1 else "input"
 
 
 def _up(draw: Drawing, x: float, y: float, gap: float = GAP, *, dashed: bool = False) -> float:
@@ -88,6 +102,7 @@ def _layer(draw: Drawing, block: Block, x: float, y: float, lines: list) -> floa
         draw.box(x, y, WIDE, TALL, _words(step.call), role_of(step.call.module), size=NUMBER + 0.5)
         if step.memory is not None:
             lines.append((step.memory, (x, y + TALL / 2), "k, v"))
+            draw.text(middle + 0.1, y - 0.16, "q", NUMBER, COLORS["query"], ha="left")
         if step.reads != len(levels) - 1:  # it does not read what stands right below it
             _around(draw, x, levels[step.reads], y - 0.12, -1)
         y += TALL
@@ -125,10 +140,15 @@ def _words(call: Call) -> str:
             if module.num_kv_heads == module.num_heads
             else f"H = {module.num_heads}, H_kv = {module.num_kv_heads}"
         )
-        return f"{name}, {heads}\nsees {visible_keys(call)}{times}"
+        turned = ", rotary" if module.rotary is not None and module.num_kv_heads == module.num_heads else ""
+        return f"{name}, {heads}{turned}\nsees {visible_keys(call)}{times}"
     if isinstance(module, AdditiveAttention):
         return f"{name}, additive{times}"
     kind = type(module).__name__
+    if isinstance(module, InputEmbedding):
+        return f"{name}{times}" if module.positions is None else f"{name}{times}\nplus positions"
+    if kind.lower() == name.replace(" ", ""):  # its name says it already
+        return f"{name}{times}"
     return f"{name}: {kind}{times}" if len(name) + len(kind) < 28 else f"{name}\n{kind}{times}"
 
 

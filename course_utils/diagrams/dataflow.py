@@ -274,6 +274,6 @@ def visible_keys(call: Call) -> str:
         full = mask.reshape(-1, *mask.shape[-2:])
         per_key = full.any(dim=1, keepdim=True)  # (N, 1, L_k)
         if bool((full == (past & per_key)).all()):
-            return "itself and the past" if bool(per_key.all()) else "the past but padding"
+            return "itself and the past" if bool(per_key.all()) else "no padding, no future"
         return "a part of the past"
     return "what its mask allows"

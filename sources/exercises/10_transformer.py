@@ -9,9 +9,9 @@
 # %% [markdown]
 # # 10 · The Transformer: exercises
 #
-# Nine exercises, 30 points. At the end you have assembled a Transformer with its masks, its loss, its schedule and its decoding, and all of them together learn to put the letters of a word in order.
+# Nine exercises, 31 points. At the end you have assembled a Transformer with its masks, its loss, its training step and its decoding, and all of them together learn to put the letters of a word in order.
 #
-# {{colab_link}} · core about 35 minutes, everything about 140 · builds on {{lesson_link}}
+# {{colab_link}} · core about 31 minutes, everything about 140 · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it.
@@ -34,15 +34,15 @@ from course_utils.layers import DecoderLayer, EncoderLayer, InputEmbedding, Laye
 from course_utils.positions import SinusoidalPositions
 from course_utils.pretrained.pronunciation import SOUNDS, SPELLING
 from course_utils.tokenizers import END_ID, PAD_ID, START_ID, pad
-from course_utils.training import label_smoothing_loss
+from course_utils.training import label_smoothing_loss, warmup_rate
 
 torch.set_num_threads(1)  # small tensors: threads would only get in each other's way
 
 # %% [markdown]
 # ### 10.1 · Masks for a batch of pairs
-# 2 points · difficulty 2 of 5 · 10 minutes · core
+# 2 points · difficulty 2 of 5 · 6 minutes · core
 #
-# Write `batch_masks(source, target, pad_id)`. `target` is what the decoder is given: nothing is to be cut off here. The source mask hides the padding of the source. The target mask hides the padding of the target **and** the future.
+# Write `batch_masks(source, target, pad_id)`. `target` is what the decoder is given, with nothing to be cut off. The source mask hides the padding of the source. The target mask hides the padding of the target **and** the future.
 #
 # | argument | shape |
 # |---|---|
@@ -51,7 +51,7 @@ torch.set_num_threads(1)  # small tensors: threads would only get in each other'
 # | `pad_id` | a whole number, not always 0 |
 # | returns `source_mask`, `target_mask` | `(B, 1, 1, L_s)`, `(B, 1, L_t, L_t)`, boolean |
 #
-# Padding is hidden as a key; its rows stay. Usually it stands on the right, but judge each id by itself. Example: for `source = [[4, 0, 6]]`, `target = [[5, 0, 7]]` and `pad_id = 0`, written as 1 and 0, the source mask is `[[[[1, 0, 1]]]]` and the target mask is `[[[[1, 0, 0], [1, 0, 0], [1, 0, 1]]]]`. The course's own masks are off limits.
+# Padding is hidden as a key, and its rows stay. Usually it comes on the right, but judge each id by itself. For example, for `source = [[4, 0, 6]]`, `target = [[5, 0, 7]]` and `pad_id = 0`, written as 1 and 0, the source mask is `[[[[1, 0, 1]]]]` and the target mask is `[[[[1, 0, 0], [1, 0, 0], [1, 0, 1]]]]`. The course's own masks are off limits.
 
 # %% tags=["exercise"]
 def batch_masks(source, target, pad_id):
@@ -106,7 +106,7 @@ check("10.1", batch_masks)
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# A padding mask has its tokens in the last axis, where the keys are. Two axes of size 1 stand in between.
+# A padding mask has its tokens in the last axis, where the keys are. Between them and the batch come two axes of size 1.
 # </details>
 # <details><summary>Hint 2</summary>
 #
@@ -114,94 +114,124 @@ check("10.1", batch_masks)
 # </details>
 
 # %% [markdown]
-# ### 10.2 · One matrix, two jobs
+# ### 10.2 · One matrix, two teachers
 # 3 points · difficulty 3 of 5 · 15 minutes · more
 #
-# Section 10.3 counted a matrix once because several parts share it. Write the class `TiedEnds`, an `nn.Module` with both ends of a decoder: the embedding at the bottom and the generator at the top, with **one** matrix for the two. "One" means that there is one parameter: an optimizer sees it once, and an update through either end changes both.
+# Section 10.3 counted a matrix once because several parts share it. What does such a matrix learn from? Take the two ends of a decoder, with one matrix $E$ of $V$ rows for both. At the bottom, an id $i$ becomes the vector $\sqrt{d_{model}}\, E_i$. At the top, a hidden vector $h$ gets the logits $E h + b$, one for each symbol.
 #
-# | attribute | what it is |
+# The gradient of the loss has come back as far as the two ends, and there you take over. Write `shared_gradient(ids, at_vectors, hidden, at_logits)`, the gradient of the loss with respect to $E$. Autograd is off limits.
+#
+# | argument | shape |
 # |---|---|
-# | `embedding` | an `nn.Embedding(vocab, d_model)` |
-# | `generator` | an `nn.Linear(d_model, vocab)`, with its bias; its matrix is the embedding's |
+# | `ids` | `(B, L)`, what was looked up at the bottom; an id may come several times |
+# | `at_vectors` | `(B, L, d_model)`, gradient of the loss with respect to the vectors that went into the decoder |
+# | `hidden` | `(B, L, d_model)`, what came out of it at the top |
+# | `at_logits` | `(B, L, V)`, gradient of the loss with respect to the logits |
+# | returns | `(V, d_model)` |
 #
-# | method | arguments and result |
-# |---|---|
-# | `__init__` | `(vocab, d_model)` |
-# | `embed` | ids `(B, L)` to vectors `(B, L, d_model)`, multiplied by $\sqrt{d_{model}}$ |
-# | `logits` | hidden vectors `(B, L, d_model)` to `(B, L, vocab)`; nothing is multiplied by a root here |
-#
-# Example with `vocab = 3` and `d_model = 4`: there are 15 parameters. With the matrix `[[1, 0, 0, 0], [0, 2, 0, 0], [0, 0, 0, 3]]` and the bias `[0, 0.5, 0]`, `embed` of `[[1]]` gives `[[[0, 4, 0, 0]]]`, and `logits` of `[[[1, 1, 1, 1]]]` gives `[[[1, 2.5, 3]]]`.
+# Example with $V = 3$ and $d_{model} = 4$: `ids = [[1, 1]]`, `at_vectors = [[[1, 0, 0, 0], [0, 2, 0, 0]]]`, `hidden = [[[1, 0, 0, 0], [0, 0, 1, 0]]]` and `at_logits = [[[0.5, 0, -0.5], [0, 1, 0]]]` give `[[0.5, 0, 0, 0], [2, 4, 1, 0], [-0.5, 0, 0, 0]]`. Work out the middle row before you write code: both places of id 1 are in it, and the root of 4.
 
 # %% tags=["exercise"]
-class TiedEnds(nn.Module):
-    def __init__(self, vocab, d_model):
-        super().__init__()
-        # BEGIN SOLUTION
-        self.embedding = nn.Embedding(vocab, d_model)
-        self.generator = nn.Linear(d_model, vocab)
-        self.generator.weight = self.embedding.weight
-        # END SOLUTION
-
-    def embed(self, ids):
-        # BEGIN SOLUTION
-        return self.embedding(ids) * self.embedding.embedding_dim**0.5
-        # END SOLUTION
-
-    def logits(self, hidden):
-        # BEGIN SOLUTION
-        return self.generator(hidden)
-        # END SOLUTION
+def shared_gradient(ids, at_vectors, hidden, at_logits):
+    # BEGIN SOLUTION
+    top = at_logits.flatten(0, 1).T @ hidden.flatten(0, 1)  # (V, d_model)
+    vectors = at_vectors.flatten(0, 1)  # (B * L, d_model)
+    bottom = torch.zeros_like(top).index_add(0, ids.flatten(), vectors)  # (V, d_model)
+    gradient = top + hidden.shape[-1] ** 0.5 * bottom
+    return gradient
+    # END SOLUTION
 
 
 # %% [markdown] tags=["mistakes"]
-# Try: let both modules hold the very same nn.Parameter.
-# there are two matrices, even if their numbers were alike at first: an update moves them apart.
-#     self.generator.weight = self.embedding.weight => pass
-# both ends have the same numbers, but in two parameters: an optimizer counts and moves both.
-#     self.generator.weight = self.embedding.weight => self.generator.weight.data = self.embedding.weight.data
-# Try: keep the bias: one number for each symbol.
-# the generator has no bias.
-#     (d_model, vocab) => (d_model, vocab, bias=False)
-# Try: multiply by the square root of d_model in embed, and nowhere else.
-# the embedded ids are multiplied by d_model, not by its root.
-#     **0.5 =>
-# the embedded ids are multiplied by the root of the vocabulary's size.
-#     embedding_dim => num_embeddings
-# the hidden vectors are multiplied by the root of d_model as well.
-#     self.generator(hidden) => self.generator(hidden * self.embedding.embedding_dim**0.5)
-# the hidden vectors are divided by the root of d_model.
-#     self.generator(hidden) => self.generator(hidden / self.embedding.embedding_dim**0.5)
-# Try: logits are the generator's output: hidden with each row of the matrix, plus the bias.
-# log-probabilities; asked for are logits.
-#     self.generator(hidden) => self.generator(hidden).log_softmax(-1)
-# Try: leave out detach and .data: the generator teaches the matrix too.
-# from the logits no gradient reaches the matrix.
-#     self.generator(hidden) => hidden @ self.generator.weight.detach().T + self.generator.bias
-# Try: multiply the vectors that were looked up, and leave the matrix as it is.
-# embed multiplies the shared matrix itself, at every call: the logits change as well.
-#     return self.embedding(ids) * self.embedding.embedding_dim**0.5 => self.embedding.weight.data.mul_(self.embedding.embedding_dim**0.5)\n        return self.embedding(ids)
-# Try: multiply by the square root of d_model in embed, and nowhere else.
-# the embedded ids are not multiplied by anything.
-#     ` * self.embedding.embedding_dim**0.5` =>
+# Try: an id that is looked up several times gets a gradient from each of its places: add them up.
+# an id that comes several times gets the gradient of one of its places only.
+#     .index_add(0, ids.flatten(), vectors) => .index_put((ids.flatten(),), vectors)
+# an id that comes several times gets the mean over its places, not their sum.
+#     gradient = top => bottom = bottom / ids.flatten().bincount(minlength=len(top)).clamp(min=1)[:, None]\n    gradient = top
+# Try: at the bottom each row was multiplied by the root of d_model; at the top nothing was.
+# the root of d_model is missing at the bottom.
+#     `hidden.shape[-1] ** 0.5 * bottom` => bottom
+# the bottom is divided by the root of d_model.
+#     hidden.shape[-1] ** 0.5 * bottom => hidden.shape[-1] ** -0.5 * bottom
+# the bottom is multiplied by d_model, not by its root.
+#     hidden.shape[-1] ** 0.5 * bottom => hidden.shape[-1] * bottom
+# both ends are multiplied by the root of d_model.
+#     top + hidden.shape[-1] ** 0.5 * bottom => hidden.shape[-1] ** 0.5 * (top + bottom)
+# the top is multiplied by the root of d_model, not the bottom.
+#     top + hidden.shape[-1] ** 0.5 * bottom => hidden.shape[-1] ** 0.5 * top + bottom
+# Try: one matrix is used twice, so two gradients reach it, and they add up.
+# only the gradient from the top: what comes through the embedding is missing.
+#     top + hidden.shape[-1] ** 0.5 * bottom => top
+# only the gradient from the bottom: what comes through the generator is missing.
+#     top + hidden.shape[-1] ** 0.5 * bottom => hidden.shape[-1] ** 0.5 * bottom
+# the mean of the two gradients, not their sum.
+#     return gradient => return gradient / 2
+# Try: every symbol has a logit at every position, whether or not it was looked up.
+# the top teaches only the rows that were looked up.
+#     gradient = top => top = top * (ids.flatten().bincount(minlength=len(top)) > 0)[:, None]\n    gradient = top
+# Try: the gradients are sums over all positions; leave out any mean.
+# the mean over the positions; asked for is what comes from all of them together.
+#     return gradient => return gradient / ids.numel()
+# the mean over the batch; asked for is what comes from all of it together.
+#     return gradient => return gradient / len(ids)
 
 # %% tags=["check"]
-check("10.2", TiedEnds)
+check("10.2", shared_gradient)
 
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# Which shape has the matrix of an embedding, and which that of a linear layer from `d_model` to `vocab`? Print both.
+# Begin with one position. If the logits change by $\delta$, how must $E$ have changed, with $h$ as it is? Which row of $E$ makes which logit?
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Copying numbers is not sharing: after the first update the copies differ. Count the parameters of your module to see which you have.
+# `gradient[ids] += ...` looks right and isn't. Of several places with one id, it keeps one. Look up `index_add`, or turn the ids into one-hot rows and use a matrix product.
 # </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# 1. the top gives each symbol the sum, over all positions, of its logit's gradient times the hidden vector there (one matrix product does it)
+# 2. the bottom gives each symbol the sum of the vectors' gradients over the places where it was looked up, times the root
+# 3. their sum
+# </details>
+
+# %% [markdown]
+# Is it what PyTorch computes? Here is a toy decoder with 1,000 symbols that adds up the vectors so far. We give it 4 texts of 12 symbols. How many rows of the matrix will get a gradient from the bottom, and how many from the top? Decide, then run the cell.
+
+# %% tags=["nbval-ignore-output"]
+def which_rows_learn():
+    rng = torch.Generator().manual_seed(0)
+    E = nn.Parameter(torch.randn(1000, 16, generator=rng) / 4)
+    ids, labels = torch.randint(1000, (2, 4, 12), generator=rng)  # (B, L) each
+    vectors = 16**0.5 * E[ids]  # (B, L, d_model)
+    hidden = vectors.cumsum(dim=1).tanh()  # (B, L, d_model)
+    logits = hidden @ E.T  # (B, L, V)
+    for kept in (vectors, logits):
+        kept.retain_grad()
+    F.cross_entropy(logits.flatten(0, 1), labels.flatten()).backward()
+    hidden = hidden.detach()
+    mine = shared_gradient(ids, vectors.grad, hidden, logits.grad)
+    off = (mine - E.grad).abs().max().item()
+    print(f"largest difference from PyTorch: {off:.6f}")
+    nothing = [torch.zeros_like(one) for one in (vectors, logits)]
+    ends = {"bottom": (vectors.grad, nothing[1]), "top": (nothing[0], logits.grad)}
+    for name, (below, above) in ends.items():
+        reached = shared_gradient(ids, below, hidden, above).abs().amax(dim=1) > 0
+        print(f"rows that learn from the {name}: {reached.sum()} of 1000")
+
+
+try:
+    which_rows_learn()
+except (NotImplementedError, AttributeError, TypeError):
+    print("Solve 10.2 first.")
+
+# %% [markdown] tags=["solution"]
+# From the bottom only the rows learn that were looked up, and a rare word's row waits until the word comes. From the top *every* row learns at every step, since every symbol has a logit at every position, and the loss pushes down those that weren't asked for. In a shared matrix a rare word's vector is moved all the time, mostly by texts in which it doesn't occur.
 
 # %% [markdown]
 # ### 10.3 · Label smoothing
 # 4 points · difficulty 4 of 5 · 15 minutes · more
 #
-# Write `smoothed_loss(logits, labels, smoothing, pad_id)`. At a position with the label $y$, symbol $v$ gets the share $q_v$: $1 - \varepsilon$ if it is $y$; 0 if it is padding; and $\varepsilon / (V - 2)$ otherwise. The loss of the position is $-\sum_v q_v \log p_v$. Return the mean over the positions whose label is **not** padding.
+# Write `smoothed_loss(logits, labels, smoothing, pad_id)`. At a position with the label $y$, symbol $v$ gets the share $q_v$, which is $1 - \varepsilon$ if it is $y$, 0 if it is padding, and $\varepsilon / (V - 2)$ otherwise. The loss of the position is $-\sum_v q_v \log p_v$. Return the mean over the positions whose label is **not** padding.
 #
 # | argument | shape |
 # |---|---|
@@ -277,85 +307,99 @@ check("10.3", smoothed_loss)
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
-# 1. shares: everywhere the same small number; 0 in the column of padding; the large number at each label
+# 1. shares, first the same small number everywhere, then 0 in the column of padding, then the large number at each label
 # 2. log-probabilities over the last axis; minus the sum of share times log-probability
 # 3. keep the positions whose label is real; their mean
 # </details>
 
 # %% [markdown]
-# ### 10.4 · The warm-up schedule
-# 2 points · difficulty 2 of 5 · 10 minutes · more
+# ### 10.4 · One update, several pieces
+# 3 points · difficulty 3 of 5 · 15 minutes · more
 #
-# Write `warmup_rate(done, d_model, warmup)`: the learning rate of the **next** update, when `done` updates have been made. PyTorch's schedulers call such a function with 0 first. With $s$ the number of the next update, counted from 1, and $w$ the steps of warm-up,
+# A batch is too large for your memory. It comes in **pieces** instead, and you let one after the other through the model. Each `backward()` adds to the gradients that are there already, and at the end, outside of your function, there is one update. It should be the update that the whole batch would have given.
 #
-# $$r = d_{model}^{-1/2} \cdot \min\!\left(s^{-1/2},\; s \cdot w^{-3/2}\right) .$$
+# Write `in_pieces(model, loss_of, pieces, pad_id)`. Together your calls of `backward()` must leave the gradient of the mean loss over **all** labels that aren't padding, in all pieces together. Return that mean loss as a number.
 #
 # | argument | meaning |
 # |---|---|
-# | `done` | updates made so far, 0 before the first |
-# | `d_model`, `warmup` | whole numbers, at least 1 |
-# | returns | the rate, a number |
+# | `model` | a function, source `(B, L_s)` and what the decoder is given `(B, L_t)` to logits `(B, L_t, V)`; call it once for each piece |
+# | `loss_of` | a function, logits and labels to the **mean** loss over the labels of this piece that aren't padding, a scalar tensor |
+# | `pieces` | a list of pairs, source `(B, L_s)` and whole target `(B, L_t + 1)`, in other sizes for each piece; every piece has a label that isn't padding |
+# | `pad_id` | a whole number, not always 0 |
+# | returns | a number |
 #
-# Example: `warmup_rate(0, 4, 4)` is 0.0625, `warmup_rate(3, 4, 4)` is 0.25, the largest rate of that schedule, and `warmup_rate(15, 4, 4)` is 0.125. The course's own schedules are off limits.
+# To save memory, each piece must have gone **back** (`backward()`) before the next goes through the model. Setting the gradients to zero, and the update, are the caller's affair.
+#
+# Example with `pad_id = 0` and a model whose logits are `[0, 0, ln 2]` everywhere. There symbol 1 costs $\ln 4 = 1.3863$, symbol 2 costs $\ln 2 = 0.6931$. The first piece has the target `[[1, 2, 2, 2]]`, the second `[[1, 1, 0, 0]]`. The result is 0.8664. (If yours is 1.0397, then one lonely label has counted as much as three.)
 
 # %% tags=["exercise"]
-def warmup_rate(done, d_model, warmup):
+def in_pieces(model, loss_of, pieces, pad_id):
     # BEGIN SOLUTION
-    s = done + 1
-    return d_model**-0.5 * min(s**-0.5, s * warmup**-1.5)
+    counts = [int((target[:, 1:] != pad_id).sum()) for _, target in pieces]
+    total = 0.0
+    for (source, target), count in zip(pieces, counts, strict=True):
+        logits = model(source, target[:, :-1])  # (B, L_t, V)
+        loss = loss_of(logits, target[:, 1:]) * count / sum(counts)
+        loss.backward()
+        total += loss.item()
+    return total
     # END SOLUTION
 
 
 # %% [markdown] tags=["mistakes"]
-# Try: s is the number of the next update, also for done = 0; it stands in both parts.
-# 0 is replaced by 1: the first two updates have one rate, and all others come one too late.
-#     s = done + 1 => s = max(done, 1)
-# updates are counted from 0, where a tiny number stands for 0: every rate comes one update late.
-#     s = done + 1 => s = max(done, 1e-9)
-# updates are counted from 0, and 0 has no power -1/2.
-#     s = done + 1 => s = done
-# done + 2 stands for the number of the next update.
-#     s = done + 1 => s = done + 2
-# 1 was added in the rising part only.
-#     s**-0.5 => max(done, 1)**-0.5
-# Try: take the smaller of the two parts of the formula; both count s from the very start.
-# the larger of the two parts: the rate is very high at the start.
-#     min( => max(
-# the rise divides by w, not by w to the power 1.5.
-#     warmup**-1.5 => warmup**-1.0
-# the rise divides by the root of w.
-#     warmup**-1.5 => warmup**-0.5
-# a rise, and then a constant rate.
-#     s**-0.5 => warmup**-0.5
-# the rise goes on for one step too many.
-#     min(s**-0.5, s * warmup**-1.5) => (s * warmup**-1.5 if done <= warmup else s**-0.5)
-# the fall counts its steps from the end of the warm-up.
-#     min(s**-0.5, s * warmup**-1.5) => (s * warmup**-1.5 if s <= warmup else (s - warmup)**-0.5)
-# a fall with the step itself, not with its square root.
-#     s**-0.5 => s**-1
-# the rising part alone: the rate grows without end.
-#     min(s**-0.5, s * warmup**-1.5) => s * warmup**-1.5
-# Try: multiply the smaller part by it.
-# only the falling part is multiplied by the factor with d_model: it stands inside min.
-#     d_model**-0.5 * min(s**-0.5, s * warmup**-1.5) => min(d_model**-0.5 * s**-0.5, s * warmup**-1.5)
-# Try: d_model has a negative power.
-# the factor is the root of d_model, not 1 / that root.
-#     `d_model**-0.5 * ` => `d_model**0.5 * `
-# Try: multiply the smaller part by it.
-# the factor with d_model is missing.
-#     `d_model**-0.5 * ` =>
-# Try: // cuts down to whole numbers, negative ones too: -3 // 2 is -2.
-# the exponent of the warm-up is -2, as -3 // 2 makes it, not -3/2.
-#     warmup**-1.5 => warmup**-2
+# Try: loss_of gives a mean. How many labels is it a mean of, and how many are there in all pieces?
+# the mean of the pieces' means: a piece with few labels counts as much as one with many.
+#     * count / sum(counts) => / len(pieces)
+# the sum of the pieces' means: more pieces give a larger gradient.
+#     `* count / sum(counts)` =>
+# the loss of all labels together, not their mean: nothing is divided by their number.
+#     `* count / sum(counts)` => * count
+# each piece is divided by the number of all labels, but not multiplied by its own.
+#     * count / sum(counts) => / sum(counts)
+# Try: count what the loss counts: labels that aren't padding.
+# the pieces are weighed by their rows, not by their labels.
+#     (target[:, 1:] != pad_id).sum() => len(target)
+# the pieces are weighed by all their labels, padding too.
+#     (target[:, 1:] != pad_id).sum() => target[:, 1:].numel()
+# the start symbols are counted like labels.
+#     (target[:, 1:] != pad_id) => (target != pad_id)
+# what the decoder is given is counted, not the labels.
+#     (target[:, 1:] != pad_id) => (target[:, :-1] != pad_id)
+# id 0 is taken for padding, whatever pad_id says.
+#     != pad_id => != 0
+# Try: call backward() inside of the loop; then its piece needs no memory any more.
+# all pieces wait in memory for one backward at the end.
+#     `        loss.backward()\n` =>
+#     total += loss.item() => total = total + loss
+#     return total => total.backward()\n    return total.item()
+# Try: return the mean loss over all labels of all pieces: add up what each piece contributes to it.
+# the gradient is right, but what is returned is the mean of the pieces' means.
+#     total += loss.item() => total += loss.item() * sum(counts) / count / len(pieces)
+# the gradient is right, but what is returned is the sum of the pieces' means.
+#     total += loss.item() => total += loss.item() * sum(counts) / count
+# what is returned is the last piece's part alone.
+#     total += loss.item() => total = loss.item()
+# Try: the decoder is given all but the last symbol, and asked for all but the first.
+# the labels are what the decoder is given: the shift is missing.
+#     loss_of(logits, target[:, 1:]) => loss_of(logits, target[:, :-1])
+# the decoder is given its labels.
+#     model(source, target[:, :-1]) => model(source, target[:, 1:])
 
 # %% tags=["check"]
-check("10.4", warmup_rate)
+check("10.4", in_pieces)
 
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# When no update has been made, which number does the next one have?
+# A mean times the number of its items is a sum. Sums of pieces can be added; means can't.
 # </details>
+# <details><summary>Hint 2</summary>
+#
+# You must divide by the number of all labels before the first `backward()`. Does counting labels need the model?
+# </details>
+
+# %% [markdown] tags=["solution"]
+# With pieces of equal size, and without padding, the mean of the means is the mean, and the mistake goes unnoticed. It shows when pieces differ in length. Then a label in a short piece counts more than one in a long piece. And one `backward()` at the end would give the right gradient too, but it needs as much memory as the batch that didn't fit.
 
 # %% [markdown]
 # ### 10.5 · Assemble the model
@@ -453,7 +497,7 @@ check("10.5", MyTransformer)
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# `super().__init__()` stays the first line of `__init__`. Each layer must be a new object: make them inside the loop or the comprehension.
+# `super().__init__()` stays the first line of `__init__`. Each layer must be a new object, so make them inside the loop or the comprehension.
 # </details>
 # <details><summary>Hint 2</summary>
 #
@@ -461,7 +505,7 @@ check("10.5", MyTransformer)
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
-# 1. masks; embed the source; encoder layers one after another; its norm: the memory
+# 1. masks; embed the source; encoder layers one after another; the norm, and that is the memory
 # 2. embed the target; decoder layers one after another, each with the memory; its norm
 # 3. the generator
 # </details>
@@ -471,16 +515,16 @@ check("10.5", MyTransformer)
 # 4 points · difficulty 3 of 5 · 15 minutes · more
 #
 # Write `greedy(model, source, max_len, start_id, end_id, pad_id)`. `model(source, target)` gives the logits `(B, L_t, V)` of the symbol after each position of `target`. Begin with the start symbol; at each step take the most probable symbol and append it. A sequence that has said `end_id` gets `pad_id` from then on. Stop when all have ended, or after
-# `max_len` steps. Nothing but `end_id` ends a sequence: the start symbol and padding may be said like any other symbol, and `start_id` may be the same as `end_id`.
+# `max_len` steps. Nothing but `end_id` ends a sequence. The start symbol and padding may be said like any other symbol, and `start_id` may be the same as `end_id`.
 #
 # | argument | shape |
 # |---|---|
 # | `model` | a function, ids `(B, L_s)` and `(B, L_t)` to logits `(B, L_t, V)`; you may also call it with fewer rows, such as those that have not ended |
 # | `source` | `(B, L_s)`, ids |
 # | `max_len` | most symbols to say, the end symbol included |
-# | returns | `(B, L_out)`, ids: what was said, without the start symbol, with the end symbol |
+# | returns | `(B, L_out)`, the ids that were said, without the start symbol, with the end symbol |
 #
-# `L_out` is the number of steps that were needed. Example: one sequence says `7 end` and would go on with `5`, the other says `8 9 end`. The result is `[[7, end, pad], [8, 9, end]]`. The library's `greedy_decode` is off limits.
+# `L_out` is the number of steps that were needed. For example, one sequence says `7 end` and would go on with `5`, the other says `8 9 end`. The result is `[[7, end, pad], [8, 9, end]]`. The library's `greedy_decode` is off limits.
 
 # %% tags=["exercise"]
 def greedy(model, source, max_len, start_id, end_id, pad_id):
@@ -552,7 +596,7 @@ check("10.6", greedy)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Keep a boolean for each sequence that says whether it has ended. When must it be updated: before or after the padding is filled in?
+# Keep a boolean for each sequence that says whether it has ended. Must it be updated before or after the padding is filled in?
 # </details>
 
 # %% [markdown]
@@ -586,7 +630,7 @@ loss = batch_loss_broken(repeats_what_it_sees, source, target, 0).item()
 print(f"loss of a model that knows nothing: {loss:.2f}")
 
 # %% [markdown]
-# A loss that low cannot be honest; even a model that guesses evenly among 11 symbols has 2.40. (It is not 0, because nobody gave away the last symbol.) Write `batch_loss(model, source, target, pad_id)` so that no position can see its label. Each may see itself and all before it, and all else stays as it was: padding, wherever it stands, is hidden as a key and left out of the loss. The arguments are `(B, L_s)` and `(B, L_t + 1)` ids; the result is a scalar, through which gradients flow.
+# A loss that low can't be honest. Even a model that guesses evenly among 11 symbols has 2.40. (It isn't 0, because the last symbol wasn't given away.) Write `batch_loss(model, source, target, pad_id)` so that no position can see its label. Each may see itself and all before it, and all else stays as it was. Padding, wherever it comes, is hidden as a key and left out of the loss. The arguments are `(B, L_s)` and `(B, L_t + 1)` ids; the result is a scalar, through which gradients flow.
 
 # %% tags=["exercise"]
 def batch_loss(model, source, target, pad_id):
@@ -647,18 +691,18 @@ check("10.7", batch_loss)
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# For a target of start, a, b, end: write down the input, the labels, and which inputs position 0 may see.
+# For a target of start, a, b, end, write down the input, the labels, and which inputs position 0 may see.
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# The label of position `t` stands in the input at position `t + 1`. Print `causal.int()`.
+# The label of position `t` is in the input at position `t + 1`. Print `causal.int()`.
 # </details>
 
 # %% [markdown]
 # ### 10.8 · Encode once, score many
 # 4 points · difficulty 4 of 5 · 20 minutes · more
 #
-# How is *tear* pronounced? A model can be asked in another way than by decoding: give it several candidates, and let it say how probable each one is. Write `candidate_scores(encode, decode, source, candidates, pad_id)`. It returns the logarithm of the probability of each whole candidate, given the source:
+# How is *tear* pronounced? Decoding isn't the only way to ask a model. Give it several candidates, and let it say how probable each one is. Write `candidate_scores(encode, decode, source, candidates, pad_id)`. It returns the logarithm of the probability of each whole candidate, given the source:
 #
 # $$\log p(y \mid x) = \sum_t \log p(y_t \mid y_1, \dots, y_{t-1},\, x) ,$$
 #
@@ -669,11 +713,11 @@ check("10.7", batch_loss)
 # | `encode` | a function, ids `(B, L_s)` to the memory `(B, L_s, d_model)` |
 # | `decode` | a function, what the decoder is given `(B, L_t)` and the memory `(B, L_s, d_model)` to logits `(B, L_t, V)` |
 # | `source` | `(1, L_s)`, ids without padding |
-# | `candidates` | `(K, L_t + 1)`, ids: each row is start, symbols, end, perhaps padding |
+# | `candidates` | `(K, L_t + 1)`, ids; each row is start, symbols, end, perhaps padding |
 # | `pad_id` | a whole number, not always 0 |
 # | returns | `(K,)`, log-probabilities |
 #
-# Example: with a `decode` whose logits are 0 for all 4 symbols, the candidates `[[1, 3, 2, 0], [1, 3, 3, 2]]` and `pad_id = 0` have the scores `[-2.7726, -4.1589]`: two and three times $-\ln 4$. Some logits of the check are as large as 500, and some candidates have hundreds of symbols: no score may become minus infinity or NaN there.
+# Example: with a `decode` whose logits are 0 for all 4 symbols, the candidates `[[1, 3, 2, 0], [1, 3, 3, 2]]` and `pad_id = 0` have the scores `[-2.7726, -4.1589]`, which is two and three times $-\ln 4$. Some logits of the check are as large as 500, and some candidates have hundreds of symbols: no score may become minus infinity or NaN there.
 
 # %% tags=["exercise"]
 def candidate_scores(encode, decode, source, candidates, pad_id):
@@ -730,7 +774,7 @@ check("10.8", candidate_scores)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# A memory of one row can be shown K times without being computed K times: look up `expand` (lesson 07).
+# A memory of one row can be shown K times without being computed K times. Look up `expand` (lesson 07).
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
@@ -766,9 +810,9 @@ except (NotImplementedError, AttributeError, TypeError):
 # ### 10.9 · Open experiment: what does label smoothing change?
 # 3 points · difficulty 3 of 5 · 20 minutes · more
 #
-# The generator is the last layer of the model. Take the hidden vectors that the pronouncing model's decoder makes, throw its generator away, and train a new one, from only 100 positions of held-out words. What changes with the smoothing: how often it is right, or how sure it is? How **sure** it is means the probability of the symbol that it thinks most likely. If a model is right about as often as it is sure, what it says about itself can be trusted, on average.
+# The generator is the last layer of the model. Take the hidden vectors that the pronouncing model's decoder makes, throw its generator away, and train a new one, from only 100 positions of held-out words. What does the smoothing change, how often it is right, or how sure it is? How **sure** it is means the probability of the symbol that it thinks most likely. If a model is right about as often as it is sure, what it says about itself can be trusted, on average.
 #
-# Change one thing, the smoothing: 0, 0.05, 0.1, 0.2 and 0.4. First your prediction, for no smoothing at all, on positions that weren't in training:
+# Change one thing, the smoothing, from 0 to 0.05, 0.1, 0.2 and 0.4. First your prediction, for no smoothing at all, on positions that weren't in training:
 
 # %%
 widgets.predict(
@@ -778,7 +822,7 @@ widgets.predict(
 )
 
 # %% [markdown]
-# The measurement is given. `five_generators(smoothing)` trains five of them, each on 100 positions drawn at random, and returns two lists of five numbers: the share of right symbols and how sure they are on average, on 600 other positions. All smoothings use the same positions, so the first number of one list goes with the first of every other, and so on.
+# The measurement is given. `five_generators(smoothing)` trains five of them, each on 100 positions drawn at random, and returns two lists of five numbers, the share of right symbols and how sure they are on average, on 600 other positions. All smoothings use the same positions, so the first number of one list goes with the first of every other, and so on.
 
 # %% tags=["nbval-ignore-output"]
 def hidden_vectors():
@@ -820,10 +864,10 @@ def five_generators(smoothing, steps=150):
 # | `("sure", smoothing)`, for the same | how sure the five are |
 # | `"closest"` | the smoothing with which the mean of "sure" comes closest to the mean of "right" |
 # | `"fall"` | the mean of "sure" at 0, less its mean at 0.4 |
-# | `"gain"` | how much larger the share of right symbols is with smoothing 0.4 than with 0: the mean of the five paired differences, right at 0.4 less right at 0 |
-# | `"what changes more"` | `"how often it is right"` or `"how sure it is"`: compare the sizes of the last two |
+# | `"gain"` | how much larger the share of right symbols is with smoothing 0.4 than with 0, the mean of the five paired differences, right at 0.4 less right at 0 |
+# | `"what changes more"` | `"how often it is right"` or `"how sure it is"`; compare the sizes of the last two |
 #
-# Plot both against the smoothing before you read off anything. The check cannot repeat your runs: it asks whether such numbers are possible, and whether what you read off follows from them.
+# Plot both against the smoothing before you read off anything. The check can't repeat your runs. It asks whether such numbers are possible, and whether what you read off follows from them.
 
 # %% tags=["exercise", "nbval-ignore-output"]
 smoothing_results = {}
@@ -852,11 +896,11 @@ check("10.9", smoothing_results)
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# A function that returns two things: `right, sure = five_generators(0.1)`. Keys of a dict may be pairs: `smoothing_results["right", 0.1] = right`.
+# Two things come back, `right, sure = five_generators(0.1)`. Keys of a dict may be pairs, as in `smoothing_results["right", 0.1] = right`.
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# For the last entry compare sizes without the sign: a fall of 0.3 is more than a gain of -0.01.
+# For the last entry compare sizes without the sign. A fall of 0.3 is more than a gain of -0.01.
 # </details>
 
 # %% tags=["nbval-ignore-output"]
@@ -874,7 +918,7 @@ widgets.came_out("10.H", outcome) if ready else print("Solve 10.9 first.")
 # %% [markdown]
 # ## It sorts
 #
-# Now all of it together: your model, masks, loss, schedule and decoding learn to put the letters of a word in order. The words are random, 3 to 6 letters long, and some letters come twice or more. So there is padding on both sides. The cell uses your answers to 10.1 and 10.3 to 10.6 and nothing else of that kind, and takes 5 to 20 seconds.
+# Now all of it together. Your model, masks, loss, training step and decoding learn to put the letters of a word in order. The words are random, 3 to 6 letters long, and some letters come twice or more. So there is padding on both sides. The cell uses your answers to 10.1 and 10.3 to 10.6 and nothing else of that kind, and takes 5 to 20 seconds.
 
 # %%
 def words_to_sort(number, rng, longest=6):
@@ -890,19 +934,21 @@ def words_to_sort(number, rng, longest=6):
     return letters * real, target.scatter(1, length + 1, 2)  # end after the last letter
 
 
+def loss_of(logits, labels):
+    return smoothed_loss(logits, labels, 0.1, 0)
+
+
 def learn_to_sort(steps=260, d_model=64):
     torch.manual_seed(0)
     rng = torch.Generator().manual_seed(0)
     model = MyTransformer(29, 29, 1, d_model, 128, 4, 16)
     optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), eps=1e-9)
-    for done in tqdm(range(steps), unit="step", mininterval=1, file=sys.stdout):
-        source, target = words_to_sort(48, rng)  # (B, L_s), (B, L_t + 1)
-        given, labels = target[:, :-1], target[:, 1:]  # (B, L_t) each
-        loss = smoothed_loss(model(source, given, 0), labels, 0.1, 0)
+    for step in tqdm(range(1, steps + 1), unit="step", mininterval=1, file=sys.stdout):
+        pieces = [words_to_sort(number, rng) for number in (40, 8)]  # one update
         for group in optimizer.param_groups:
-            group["lr"] = 0.45 * warmup_rate(done, d_model, 60)
+            group["lr"] = 0.45 * warmup_rate(step, d_model, 60)
         optimizer.zero_grad()
-        loss.backward()
+        in_pieces(lambda s, t: model(s, t, 0), loss_of, pieces, 0)
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
     return model.eval()

@@ -9,7 +9,7 @@ from course_utils.diagrams import architecture, residual_stream, straight_stream
 from course_utils.diagrams.dataflow import Call, trace, visible_keys
 from course_utils.diagrams.formatting import number
 from course_utils.layers import DecoderLayer, EncoderLayer
-from course_utils.models import DecoderConfig, DecoderLM, make_transformer
+from course_utils.models import DecoderConfig, DecoderLM, Transformer, TransformerConfig, make_transformer
 from course_utils.models.recurrent import RecurrentSeq2Seq
 from course_utils.multi_head import MultiHeadAttention
 
@@ -32,11 +32,31 @@ def written(ax):
 
 def test_it_says_sizes_heads_masks_and_sums():
     ax = architecture(make_transformer(9, 10, num_layers=3, d_model=8, d_ff=16, num_heads=2), (SOURCE, TARGET))
-    masks = ("sees all but padding", "sees the past but padding")
-    for words in ("× 3", "H = 2", *masks, "(2, 3, 10)", "k, v", "input 1 (2, 4)"):
+    masks = ("sees all but padding", "sees no padding, no future")
+    for words in ("× 3", "H = 2", *masks, "(2, 3, 10)", "k, v", "q", "input 1 (2, 4)", "memory (2, 4, 8)"):
         assert words in written(ax), words
     circles = [patch for patch in ax.patches if type(patch).__name__ == "Circle"]
     assert len(circles) == 2 + 3
+
+
+def test_it_says_where_the_places_come_in_and_no_name_twice():
+    sizes = {"num_layers": 1, "d_model": 8, "d_ff": 16, "num_heads": 2}
+    pictures = [
+        written(architecture(Transformer(TransformerConfig(9, 10, **sizes, positions=positions)), (SOURCE, TARGET)))
+        for positions in ("sinusoidal", "rotary")
+    ]
+    for words, shown in (
+        ("source embedding\nplus positions", [1, 0]),
+        ("H = 2, rotary", [0, 2]),
+        ("FeedForward", [0, 0]),
+    ):
+        assert [picture.count(words) for picture in pictures] == shown, words
+
+
+def test_the_inputs_can_be_named():
+    model = make_transformer(9, 10, num_layers=1, d_model=8, d_ff=16, num_heads=2)
+    words = written(architecture(model, (SOURCE, TARGET), inputs=("letters", "sounds so far")))
+    assert "letters (2, 4)" in words and "sounds so far (2, 3)" in words and "input" not in words
 
 
 def test_a_changed_model_gives_a_changed_picture():
@@ -126,7 +146,7 @@ def test_it_leaves_the_model_as_it_was_even_if_a_part_raises():
         (torch.ones(1, 1, 3, 3).bool(), "everything"),
         (torch.ones(3, 3).tril().bool(), "itself and the past"),
         (torch.tensor([[[[True, True, False]]]]), "all but padding"),
-        (torch.ones(3, 3).tril().bool() & torch.tensor([True, True, False]), "the past but padding"),
+        (torch.ones(3, 3).tril().bool() & torch.tensor([True, True, False]), "no padding, no future"),
         (torch.ones(4, 4).tril().triu(-1).bool(), "a part of the past"),
         (torch.ones(3, 3).triu().bool(), "what its mask allows"),
     ],

@@ -16,7 +16,18 @@ from course_utils.small_models import lookups as lookups_task
 from course_utils.small_models import places as places_task
 from course_utils.small_models.bottleneck import CONTEXTS
 from course_utils.training import one_cycle_rate
-from experiments import bottleneck, budgets, comparison, gates, lookups, narrow_heads, norm_order, seeds, warmups
+from experiments import (
+    bottleneck,
+    budgets,
+    comparison,
+    copiers,
+    gates,
+    lookups,
+    narrow_heads,
+    norm_order,
+    seeds,
+    warmups,
+)
 from experiments.__main__ import NAMES, TABLES, main
 from experiments.recipes import RECIPES
 from experiments.runs import append_rows, belongs, make_missing
@@ -33,6 +44,7 @@ SMALL = {
     "by_position": ({"SEEDS": (3,), "SETTINGS": [(1, "ALiBi", 50), (2, "RoPE", 50)]}, 2 * 2),
     "norm_order": ({"SEEDS": (3,), "settings": lambda: [(("post-norm", 1, 0.01, 1, "root"), 300)]}, 7),
     "warmups": ({"SEEDS": (3,), "EVERY": 1, "copied": lambda model: 0.5}, 4 * 2),
+    "copiers": ({"SEEDS": (3,), "LENGTHS": (3, 4), "copied": lambda model, length: 0.5}, 4 * 2),
     "comparison": (
         {
             "VARIANTS": {n: comparison.VARIANTS[n] for n in ("Transformer, Adam", "decoder-only, Muon")},
@@ -69,7 +81,7 @@ SMALL = {
     "gates": ({"SEEDS": (1,)}, 2 * 2 + 2),
 }
 OF_MUON = ("ablation", "budgets", "comparison", "gates", "seeds", "unmasked")
-STEPS = {"places": 2, "warmups": 2, "gates": 2}
+STEPS = {"places": 2, "warmups": 2, "copiers": 2, "gates": 2}
 
 
 def test_rows_are_appended_under_one_header(tmp_path):
@@ -169,6 +181,22 @@ def test_the_ways_of_a_warmup_differ_in_one_thing():
     assert rates == sorted(rates, reverse=True) and rates[0] > 0.999 * warmups.PEAK  # without one, it only falls
     torch.manual_seed(0)
     assert warmups.copied(warmups.small_model()) == 0.0
+
+
+def test_a_copier_without_an_attention_learns_with_all_the_rest():
+    for missing, part in copiers.PARTS.items():
+        model = copiers.without(warmups.small_model(), missing)
+        fixed = {name: value for name, value in model.named_parameters() if not value.requires_grad}
+        assert len(fixed) == (0 if part is None else 2 * 2) and not any(value.any() for value in fixed.values())
+        assert all(name.startswith(part[0]) and f"{part[1]}.o_proj" in name for name in fixed)
+
+
+def test_the_pairs_of_a_copier_are_padded_copies_of_all_lengths():
+    source, target = copiers.three_to_ten(200, torch.Generator().manual_seed(0))
+    lengths = (source != 0).sum(dim=1)
+    assert set(lengths.tolist()) == set(range(3, 11)) and torch.equal((target != 0).sum(dim=1), lengths + 2)
+    row = next(index for index, length in enumerate(lengths) if length == 4)
+    assert target[row].tolist() == [1, *source[row, :4].tolist(), 2, 0, 0, 0, 0, 0, 0]
 
 
 def test_norm_order_measures_every_setting_to_its_last_step():

@@ -102,7 +102,6 @@ WORTH = {
     "8.2": (POSITIONS, "shift_matrix", F),
     "10.1": (MASKS, "sliding_window_mask",
         "lambda s, t, p: ((s != p)[:, None, None], (t != p)[:, None, None] & {f}(t.shape[1], window=t.shape[1]))"),
-    "10.4": ("course_utils.training.schedules", "warmup_rate", "lambda done, d, w: {f}(done + 1, d, w)"),
     "12.4": ("course_utils.decoding.sampling", "sampling_distribution",
         "lambda logits, temperature, k, p: {f}(logits, temperature=temperature, top_k=k, top_p=p)"),
 }  # fmt: skip

@@ -88,21 +88,35 @@ def require_ids(ids, name, shape, vocab):
         raise ValueError(f"the model was given {name} ids from {ids.min()} to {ids.max()}; it knows 0 to {vocab - 1}")
 
 
-def drive_ends(answer, case):
-    """Build it, give it weights, use both ends, make one update through both, and use them again."""
-    ends, V = answer(case["vocab"], case["d_model"]), case["vocab"]
-    if not isinstance(ends, nn.Module):
-        raise TypeError("the class is not an nn.Module: write class TiedEnds(nn.Module)")
-    parameters = list(ends.parameters())
-    with torch.no_grad():
-        for parameter in parameters:  # by shape, whatever their names are
-            parameter.copy_(random_values(case.driver["seed"] + len(parameter.shape), parameter.shape))
-    embedded, scores = ends.embed(case["ids"]), ends.logits(case["hidden"])
-    before, count = (embedded.clone(), scores.clone()), sum(p.numel() for p in parameters)
-    loss = (embedded.cos() * 0.3).sum() + (scores * random_values(case.driver["seed"], torch.Size((V,)))).sum()
-    for parameter, gradient in zip(parameters, gradients(loss, parameters), strict=True):
-        parameter.data.sub_(0.5 * gradient)
-    return count, *before, ends.embed(case["ids"]), ends.logits(case["hidden"])
+def in_turn(case, learned, back):
+    """A model that looks its logits up in ``learned``, a loss, and a list that tells how many pieces were back at each call."""
+    tables, seen = case.driver["tables"], []
+    vocab = len(learned)
+
+    def model(source, given):
+        require_ids(source, "source", "(B, L_s)", vocab)
+        require_ids(given, "decoder input", "(B, L_t)", vocab)
+        seen.append(len(back))
+        return learned[given] + tables["source"][source].mean(1)[:, None]  # (B, L_t, V)
+
+    def loss_of(logits, labels):
+        if not isinstance(labels, torch.Tensor) or logits.dim() != 3 or logits.shape[:2] != labels.shape:
+            shape = tuple(labels.shape) if isinstance(labels, torch.Tensor) else type_name(labels)
+            raise ValueError(f"what loss_of is given: logits {tuple(logits.shape)} and labels {shape}")
+        return nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=case["pad_id"])
+
+    return {"model": model, "loss_of": loss_of}, seen
+
+
+def drive_pieces(answer, case):
+    """The loss, what one update leaves, and how many pieces had gone back whenever the next came in."""
+    learned, back = case.driver["tables"]["learned"].clone().requires_grad_(), []
+    learned.register_hook(lambda gradient: back.append(1))
+    functions, seen = in_turn(case, learned, back)
+    most = 4 * len(case["pieces"])
+    loss = answer(*(counted(function, most, name) for name, function in functions.items()), *case.values())
+    update = torch.zeros_like(learned) if learned.grad is None else learned.grad
+    return loss, learned.detach() - update, seen
 
 
 def weighed(ids):
@@ -210,5 +224,6 @@ def _factor(case):
 SHOWN = {
     "drive_greedy": lambda case: {"model": speaker(case)} | case,
     "drive_batch_loss": lambda case: {"model": looks_where_it_may(case.driver["tables"], _factor(case))} | case,
+    "drive_pieces": lambda case: in_turn(case, case.driver["tables"]["learned"].clone().requires_grad_(), [])[0] | case,
     "drive_candidates": lambda case: encoder_and_decoder(case, []) | case,
 }

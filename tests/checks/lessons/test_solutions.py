@@ -13,7 +13,7 @@ from course_checks.deciding.decide import cases_of
 from course_checks.deciding.find import find
 from course_checks.engine import SEED
 from course_checks.lesson_07.cached_attention import outputs_of
-from course_checks.running.drivers.lesson_10 import SIZES, settle
+from course_checks.running.drivers.lesson_10 import SIZES, drive_pieces, in_turn, settle
 from course_checks.running.drivers.lesson_12 import small_model
 from course_utils import attention, decoding, layers, masks, metrics, multi_head, positions, similarity
 from course_utils.datasets import word_vectors
@@ -628,19 +628,30 @@ def _(logits, labels, smoothing, pad_id):
     return F.cross_entropy(logits[kept], rows)
 
 
-def test_10_2_is_the_statements_example_and_a_tied_model_of_the_library():
-    ends = right("10.2")(3, 4)
-    matrix = torch.tensor([[1.0, 0, 0, 0], [0, 2, 0, 0], [0, 0, 0, 3]])
-    with torch.no_grad():
-        ends.embedding.weight.copy_(matrix)
-        ends.generator.bias.copy_(torch.tensor([0, 0.5, 0]))
-        assert sum(p.numel() for p in ends.parameters()) == 15
-        assert ends.embed(torch.tensor([[1]])).tolist() == [[[0, 4, 0, 0]]]
-        assert ends.logits(torch.ones(1, 1, 4)).tolist() == [[[1, 2.5, 3]]]
-    tied = Transformer(TransformerConfig(5, 3, 1, 4, 8, 2, dropout=0.0, positions="none", tie_embeddings=True))
-    with torch.no_grad():
-        tied.generator.weight.copy_(matrix)
-        assert torch.equal(tied.target_embedding(torch.tensor([[1]])), ends.embed(torch.tensor([[1]])))
+@pytest.mark.parametrize("index", range(1, 6))
+def test_10_2_is_what_reaches_a_tied_matrix(index):
+    case = find("10.2").cases(SEED)[index]
+    V, d_model = case["at_logits"].shape[-1], case["hidden"].shape[-1]
+    tied = torch.randn(V, d_model, generator=torch.Generator().manual_seed(1)).to(case["hidden"]).requires_grad_()
+    vectors, logits = d_model**0.5 * F.embedding(case["ids"], tied), F.linear(case["hidden"], tied)
+    (wanted,) = torch.autograd.grad((vectors, logits), tied, (case["at_vectors"], case["at_logits"]))
+    torch.testing.assert_close(right("10.2")(*case.values()), wanted)
+
+
+@pytest.mark.parametrize("index", range(5))
+def test_10_4_is_the_gradient_of_the_whole_batch(index):
+    case = find("10.4").cases(SEED)[index]
+    loss, updated, back = drive_pieces(right("10.4"), case)
+    learned = case.driver["tables"]["learned"].clone().requires_grad_()
+    functions, _ = in_turn(case, learned, [])
+    logits = [functions["model"](source, target[:, :-1]).flatten(0, 1) for source, target in case["pieces"]]
+    labels = [target[:, 1:].flatten() for _, target in case["pieces"]]
+    whole = F.cross_entropy(torch.cat(logits), torch.cat(labels), ignore_index=case["pad_id"])
+    whole.backward()
+    assert loss == pytest.approx(whole.item()) and back == list(range(len(case["pieces"])))
+    torch.testing.assert_close(updated, learned.detach() - learned.grad)
+    if not index:  # the statement's example
+        assert loss == pytest.approx(0.8664, abs=1e-4)
 
 
 @pytest.mark.parametrize("index", range(3))
@@ -871,7 +882,16 @@ EXAMPLES = [  # of the statements: number, arguments, what is said to come out
     ),
     ("9.7", (torch.tensor([[[0.0, 1, 5]]]), torch.relu, torch.square, [centered], "parallel"), [[[4.0, 2.0, 17.0]]]),
     ("10.3", (torch.tensor([[[0, 0, 0, math.log(5)], [9, 0, 0, 0]]]), torch.tensor([[3, 0]]), 0.2, 0), 0.7919),
-    *(("10.4", (done, 4, 4), rate) for done, rate in ((0, 1 / 16), (3, 1 / 4), (15, 1 / 8))),
+    (
+        "10.2",
+        (
+            torch.tensor([[1, 1]]),
+            torch.tensor([[[1.0, 0, 0, 0], [0, 2, 0, 0]]]),
+            torch.tensor([[[1.0, 0, 0, 0], [0, 0, 1, 0]]]),
+            torch.tensor([[[0.5, 0, -0.5], [0, 1, 0]]]),
+        ),
+        [[0.5, 0, 0, 0], [2, 4, 1, 0], [-0.5, 0, 0, 0]],
+    ),
     (
         "10.8",
         (
