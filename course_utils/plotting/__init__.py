@@ -11,7 +11,8 @@ from .lines import arrows, band_panels, bands, bar_panels, curves, dot_rows, his
 from .places import errors_along, kept_weights
 
 __all__ = [
-    "COLORS", "WEIGHT_COLOR", "arrows", "attention_heatmap", "band_panels", "bands", "bar_panels", "curves", "dot_rows",
-    "errors_along", "histograms", "kept_weights", "mark_levels", "mark_places", "named_bars", "named_dots", "named_spans", "new_axes",
-    "new_panels", "number_grid", "png", "runs", "scatter", "seed_panels", "show", "similarity_heatmap", "weight_maps",
+    "COLORS", "WEIGHT_COLOR", "arrows", "attention_heatmap", "band_panels", "bands", "bar_panels", "curves",
+    "dot_rows", "errors_along", "histograms", "kept_weights", "mark_levels", "mark_places", "named_bars",
+    "named_dots", "named_spans", "new_axes", "new_panels", "number_grid", "png", "runs", "scatter", "seed_panels",
+    "show", "similarity_heatmap", "weight_maps",
 ]  # fmt: skip
