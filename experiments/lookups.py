@@ -20,10 +20,11 @@ from .runs import Run
 
 SEEDS = (0, 1, 2, 3, 4)
 STEPS = 900  # updates before a conversion
-FURTHER = {
-    "from random weights": {NUM_HEADS: 180, 2: 180, 1: 3105},
+FURTHER = {  # kind of model -> heads of keys and values -> updates after these
+    "from random weights": {NUM_HEADS: 180, 2: 180, 1: 180},
+    "trained on": {1: 3105},  # the same models as above, of which only what comes later is kept
     "keys and values of 32": {1: 1080},
-}  # and after them
+}
 CONVERTED = 180
 FINE, COARSE = 1080, 225  # every measurement is kept up to the first number, later one in so many updates
 WIDE = {"key_size": NUM_HEADS * D_HEAD, "value_size": NUM_HEADS * D_HEAD}  # one head as wide as four
@@ -55,9 +56,9 @@ def converted(model: Lookups, num_kv_heads: int, way: Callable[[Tensor], Tensor]
     return smaller
 
 
-def kept(step: int) -> bool:
+def kept(start: str, step: int) -> bool:
     """Whether the measurement after ``step`` updates goes into the table."""
-    return step <= FINE or (step - FINE) % COARSE == 0
+    return start != "trained on" if step <= FINE else (step - FINE) % COARSE == 0
 
 
 def run(start: str, heads: int, seed: int, steps: int = STEPS, every: int = EVERY) -> Iterator[dict[str, object]]:
@@ -68,14 +69,13 @@ def run(start: str, heads: int, seed: int, steps: int = STEPS, every: int = EVER
 
     def further(start: str, heads: int, model: Lookups, more: int) -> Iterator[dict[str, object]]:
         for step, right in train(model, more, 50 + seed, every):
-            if kept(steps + step):
+            if kept(start, steps + step):
                 yield row(start, heads, steps + step, right)
 
     seed_everything(seed)
     model = Lookups(heads, **(WIDE if start == "keys and values of 32" else {}))
-    yield row(start, heads, 0, accuracy(model))
-    for step, right in train(model, steps, 10 + seed, every):
-        yield row(start, heads, step, right)
+    first = [(0, accuracy(model)), *train(model, steps, 10 + seed, every)]
+    yield from (row(start, heads, step, right) for step, right in first if start != "trained on")
     fewer = [(way, few, converted(model, few, WAYS[way])) for way in WAYS for few in (2, 1) if heads == NUM_HEADS]
     yield from further(start, heads, model, FURTHER[start][heads])
     for way, few, smaller in fewer:
