@@ -365,8 +365,9 @@ new = torch.randn(1, 1, 512)  # (B=1, L_q=1, d_model)
 print("H_kv   k, v projections   q, o projections   scores, sums   read   uses of each")
 for heads, layer in layers.items():
     layer.requires_grad_(False)
-    cache, scores = filled(layer, 2047), {"return_weights": True}
-    whole = multiplications(lambda a=layer, c=cache: a(new, cache=c, **scores))
+    cache = filled(layer, 2047)
+    step = lambda a=layer, c=cache: a(new, cache=c, return_weights=True)
+    whole = multiplications(step)
     shared = multiplications(lambda a=layer: (a.k_proj(new), a.v_proj(new)))
     own = multiplications(lambda a=layer: (a.q_proj(new), a.o_proj(new)))
     numbers, rest = 2 * heads * 2048 * layer.d_head, whole - shared - own
@@ -389,7 +390,8 @@ for length in lengths.tolist():
     again = lambda text=text, mask=mask: layers[16](text, mask=mask)
     curves["no cache, H_kv = 16"].append(milliseconds(again, repeat=3))
     for heads, layer in layers.items():
-        step = lambda a=layer, c=filled(layer, length - 1): a(new, cache=c)
+        cache = filled(layer, length - 1)
+        step = lambda a=layer, c=cache: a(new, cache=c)
         curves.setdefault(f"cache, H_kv = {heads}", []).append(milliseconds(step))
 alone = milliseconds(lambda: layers[16].o_proj(layers[16].q_proj(new)))
 
@@ -400,7 +402,7 @@ ax = plotting.curves(lengths, ys, ax=plotting.new_axes(7.2, 3.8), **labels)
 plotting.mark_levels(ax, {"q_proj and\no_proj alone": alone})
 ax.set(xscale="log", yscale="log")
 ax.set_xticks(lengths.tolist(), lengths.tolist(), minor=False)
-ax.minorticks_off()
+ax.legend(ncols=4, fontsize=9, loc="lower center", bbox_to_anchor=(0.5, 1))
 plotting.show(
     ax,
     "Milliseconds for one step of one layer against the length, both axes logarithmic. "
@@ -498,8 +500,9 @@ models["one, of size 32"] = measured("keys and values of 32", 1)
 # %%
 ax = plotting.new_axes(8.0, 4.2)
 for (name, runs), color in zip(models.items(), plotting.COLORS, strict=False):
-    for seed, run in runs.items():
-        ax.plot(list(run), list(run.values()), color=color, label=name[: 99 * (not seed)])
+    for run in runs.values():
+        line = ax.plot(list(run), list(run.values()), color=color)[0]
+    line.set_label(name)
 levels = {f"{n} solved": (n + (4 - n) / 6) / 4 for n in range(5)}
 plotting.mark_levels(ax, levels).set(xscale="log", xlim=(45, 4005), ylim=(0.1, 1.03))
 ax.set(xlabel="updates (log)", ylabel="share of right contents")
@@ -524,9 +527,9 @@ for seed, run in longer.items():
 widgets.came_out("7.E", "two heads, but not one")
 
 # %% [markdown]
-# *Two heads were late. By 1,080 updates every seed does all four lookups, as with four heads before. One head of size 8 is another matter. No seed gets above the line of three lookups. Some were trained on to 4,005 updates (printed above), and there they are no further.* After 360 updates the two looked much alike. A delay passes, and a ceiling stays.
+# *Two heads were late. By 1,080 updates every seed does all four lookups, as with four heads before. One head of size 8 is another matter. No seed gets past the line of three lookups. Those that we trained on to 4,005 updates end on that line (printed above), and they lie flat there for most of the way.* After 360 updates the two looked much alike. A delay passes, and a ceiling stays.
 #
-# Is it the sharing that makes the ceiling? The fourth curve is a single shared head, too. Only its key and its value are as wide as those of four heads together (and so is its cache, which makes it no bargain). It gets through the ceiling. What a shared head of size 8 lacks is room. **Exercise 7.9 (20 minutes)** asks which of the two is too narrow, the key or the value.
+# Is it the sharing that makes the ceiling? The fourth color is a single shared head, too. Only its key and its value are as wide as those of four heads together (and so is its cache, which makes it no bargain). It gets through the ceiling with every seed that we tried. What a shared head of size 8 lacks is room. **Exercise 7.9 (20 minutes)** asks which of the two is too narrow, the key or the value.
 #
 # The task was made to show a cost: tiny heads with nothing in common to share. For language models the papers report quality close to multi-head attention with a handful of groups (Ainslie et al. 2023, section 3).
 
