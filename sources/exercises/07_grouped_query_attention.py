@@ -54,10 +54,11 @@ torch.set_num_threads(1)  # the tensors of 7.9 are small: more threads would wai
 
 # %% tags=["exercise"]
 def longest_text(
-    memory, num_layers, num_windowed, window, batch_size, num_heads, num_kv_heads, d_head, bytes_per_number
+    memory, num_layers, num_windowed, window,
+    batch_size, num_heads, num_kv_heads, d_head, bytes_per_number,
 ):  # fmt: skip
     # BEGIN SOLUTION
-    one = 2 * batch_size * num_kv_heads * d_head * bytes_per_number  # position and layer
+    one = 2 * batch_size * num_kv_heads * d_head * bytes_per_number  # a position
     room = memory // one  # positions, over all layers
     if room <= num_layers * window:
         return room // num_layers  # no window is full yet
@@ -1012,8 +1013,8 @@ else:
     ax.legend(frameon=False)
     plotting.show(
         ax,
-        "Bits a character against the latest positions that your cache keeps: one curve "
-        "for these alone, one with the first three besides, a line for all.",
+        "Bits a character against the latest positions that your cache keeps: one "
+        "curve for these alone, one with the first three besides, a line for all.",
     )
     for name, bits in {**forgetful, "everything": [everything]}.items():
         print(f"{name:27}" + "  ".join(f"{b:.2f}" for b in bits))

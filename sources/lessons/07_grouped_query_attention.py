@@ -401,8 +401,12 @@ labels = {"xlabel": "length (log)", "ylabel": "milliseconds a step (log)"}
 ax = plotting.curves(lengths, ys, ax=plotting.new_axes(7.2, 3.8), **labels)
 plotting.mark_levels(ax, {"q_proj and\no_proj alone": alone})
 ax.set(xscale="log", yscale="log")
-ax.set_xticks(lengths.tolist(), lengths.tolist(), minor=False)
-ax.legend(ncols=4, fontsize=9, loc="lower center", bbox_to_anchor=(0.5, 1))
+ax.set_xticks(lengths.tolist(), lengths.tolist())
+above = {"loc": "lower center", "bbox_to_anchor": (0.5, 1), "frameon": False}
+ax.legend(ncols=4, fontsize=9, **above)
+ax.minorticks_off()
+
+# %% tags=["nbval-ignore-output"]
 plotting.show(
     ax,
     "Milliseconds for one step of one layer against the length, both axes logarithmic. "
@@ -507,8 +511,8 @@ levels = {f"{n} solved": (n + (4 - n) / 6) / 4 for n in range(5)}
 plotting.mark_levels(ax, levels).set(xscale="log", xlim=(45, 4005), ylim=(0.1, 1.03))
 ax.set(xlabel="updates (log)", ylabel="share of right contents")
 ax.set_xticks([45, 90, 180, 360, 1080, 4005], [45, 90, 180, 360, 1080, 4005])
-ax.minorticks_off()
 ax.legend(frameon=False, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+ax.minorticks_off()
 
 # %%
 plotting.show(
