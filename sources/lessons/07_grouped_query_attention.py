@@ -496,7 +496,7 @@ widgets.predict(
 
 # %%
 models = {f"H_kv = {heads}": measured(fresh, heads) for heads in (4, 2, 1)}
-longer = measured("trained on", 1)  # some of the single heads, for longer
+longer = measured("trained on", 1)  # the single heads, for longer
 for seed, run in longer.items():
     models["H_kv = 1"][seed] |= run
 models["one, of size 32"] = measured("keys and values of 32", 1)
@@ -531,7 +531,7 @@ for seed, run in longer.items():
 widgets.came_out("7.E", "two heads, but not one")
 
 # %% [markdown]
-# *Two heads were late. By 1,080 updates every seed does all four lookups, as with four heads before. One head of size 8 is another matter. No seed gets past the line of three lookups. Those that we trained on to 4,005 updates end on that line (printed above), and they lie flat there for most of the way.* After 360 updates the two looked much alike. A delay passes, and a ceiling stays.
+# *Two heads were late. By 1,080 updates every seed does all four lookups, as with four heads before. One head of size 8 is another matter. No seed gets past the line of three lookups. Trained on to 4,005 updates, four of the five end on that line and one ends on the line below it, and their curves are flat.* After 360 updates the two looked much alike. A delay passes, and a ceiling stays.
 #
 # Is it the sharing that makes the ceiling? The fourth color is a single shared head, too. Only its key and its value are as wide as those of four heads together (and so is its cache, which makes it no bargain). It gets through the ceiling with every seed that we tried. What a shared head of size 8 lacks is room. **Exercise 7.9 (20 minutes)** asks which of the two is too narrow, the key or the value.
 #
