@@ -1,12 +1,13 @@
 """What shared keys and values cost when heads have different things to look up: ``python -m experiments lookups``.
 
 Models with four, two and one head of keys and values are trained alike, from five seeds; then trained multi-head models are
-converted and trained further. Every model has seen equally many batches at the same step. The table holds the accuracy on
-the way, one line a measurement.
+converted and trained further, and a single shared head is made as wide as four. Every model has seen equally many batches at
+the same step. The table holds the accuracy on the way, one line a measurement.
 """
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 from jaxtyping import Float
@@ -18,7 +19,15 @@ from course_utils.training import seed_everything
 from .runs import Run
 
 SEEDS = (0, 1, 2, 3, 4)
-STEPS, FURTHER = 900, 180  # updates; updates after a conversion
+STEPS = 900  # updates before a conversion
+FURTHER = {  # kind of model -> heads of keys and values -> updates after these
+    "from random weights": {NUM_HEADS: 180, 2: 180, 1: 180},
+    "trained on": {1: 3105},  # the same models as above, of which only what comes later is kept
+    "keys and values of 32": {1: 1080},
+}
+CONVERTED = 180
+FINE, COARSE = 1080, 225  # every measurement is kept up to the first number, later one in so many updates
+WIDE = {"key_size": NUM_HEADS * D_HEAD, "value_size": NUM_HEADS * D_HEAD}  # one head as wide as four
 FIELDS = ("start", "num_kv_heads", "seed", "step", "accuracy")
 
 
@@ -47,28 +56,36 @@ def converted(model: Lookups, num_kv_heads: int, way: Callable[[Tensor], Tensor]
     return smaller
 
 
-def run(seed: int, steps: int = STEPS, further: int = FURTHER, every: int = EVERY) -> Iterator[dict[str, object]]:
-    """All models of one seed: rows of ``FIELDS``."""
+def kept(start: str, step: int) -> bool:
+    """Whether the measurement after ``step`` updates goes into the table."""
+    return start != "trained on" if step <= FINE else (step - FINE) % COARSE == 0
+
+
+def run(start: str, heads: int, seed: int, steps: int = STEPS, every: int = EVERY) -> Iterator[dict[str, object]]:
+    """One model, and what it is converted to: rows of ``FIELDS``."""
 
     def row(start: str, heads: int, step: int, right: float) -> dict[str, object]:
         return dict(zip(FIELDS, (start, heads, seed, step, round(right, 4)), strict=True))
 
-    for heads in (NUM_HEADS, 2, 1):
-        seed_everything(seed)
-        model = Lookups(heads)
-        yield row("from random weights", heads, 0, accuracy(model))
-        for step, right in train(model, steps, 10 + seed, every):
-            yield row("from random weights", heads, step, right)
-        fewer = [(way, few, converted(model, few, WAYS[way])) for way in WAYS for few in (2, 1) if heads == NUM_HEADS]
-        for step, right in train(model, further, 50 + seed, every):
-            yield row("from random weights", heads, steps + step, right)
-        for way, few, smaller in fewer:
-            yield row(way, few, steps, accuracy(smaller))
-            for step, right in train(smaller, further, 50 + seed, every):
-                yield row(way, few, steps + step, right)
+    def further(start: str, heads: int, model: Lookups, more: int) -> Iterator[dict[str, object]]:
+        for step, right in train(model, more, 50 + seed, every):
+            if kept(start, steps + step):
+                yield row(start, heads, steps + step, right)
+
+    seed_everything(seed)
+    model = Lookups(heads, **(WIDE if start == "keys and values of 32" else {}))
+    first = [(0, accuracy(model)), *train(model, steps, 10 + seed, every)]
+    yield from (row(start, heads, step, right) for step, right in first if start != "trained on")
+    fewer = [(way, few, converted(model, few, WAYS[way])) for way in WAYS for few in (2, 1) if heads == NUM_HEADS]
+    yield from further(start, heads, model, FURTHER[start][heads])
+    for way, few, smaller in fewer:
+        yield row(way, few, steps, accuracy(smaller))
+        yield from further(way, few, smaller, CONVERTED)
 
 
 def runs(_table: Path) -> Iterator[Run]:
-    """One run for each seed."""
-    for seed in SEEDS:
-        yield {"seed": seed}, partial(run, seed)
+    """One run for each kind of model and each seed."""
+    for start, further in FURTHER.items():
+        for heads, seed in product(further, SEEDS):
+            wanted = {"start": start, "num_kv_heads": heads, "seed": seed}
+            yield wanted, partial(run, start, heads, seed)

@@ -207,6 +207,14 @@ def test_landmarks_are_drawn_where_they_are_and_named():
     assert ax.get_ylim()[1] > 1.0
 
 
+def test_spans_reach_from_end_to_end_with_a_dot_between():
+    ends = {"one": [1.0, 2.0], "all": [8.0, 32.0]}
+    ax = plotting.named_spans(["A", "B\n7"], ends, ("own", [4.0, 2.0]), ylabel="GiB")
+    high, low, own = (line.get_ydata() for line in ax.lines)
+    assert (list(high), list(low), list(own)) == ([8.0, 32.0], [1.0, 2.0], [4.0, 2.0])
+    assert ax.get_yscale() == "log" and [text.get_text() for text in ax.get_xticklabels()] == ["A", "B\n7"]
+
+
 def test_named_dots_has_every_run_of_every_name():
     runs = torch.tensor([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]])
     ax = plotting.named_dots(["x", "y", "z"], {"ours": runs, "theirs": runs + 1}, xlabel="head", ylabel="w", log=True)

@@ -29,6 +29,22 @@ def test_training_yields_accuracies_and_learns(num_kv_heads):
     assert [step for step, _ in found] == [30, 60] and found[-1][1] > 0.25
 
 
+@pytest.mark.parametrize(("key_size", "value_size"), [(32, 8), (8, 32), (16, 16)])
+def test_a_shared_head_may_be_wider(key_size, value_size):
+    torch.manual_seed(0)
+    model = lookups.Lookups(1, key_size=key_size, value_size=value_size)
+    shapes = [model.attention.get_parameter(f"{name}_proj.weight").shape for name in "qkvo"]
+    assert shapes == [(4 * key_size, 32), (key_size, 32), (value_size, 32), (32, 4 * value_size)]
+    assert list(lookups.train(model, 60, seed=0, every=60))[0][1] > 0.25
+
+
+def test_wider_heads_of_the_usual_size_are_the_usual_layer():
+    wide, usual = lookups.WiderHeads(32, 2, 8, 8), lookups.MultiHeadAttention(32, 4, num_kv_heads=2)
+    wide.load_state_dict(usual.state_dict())
+    query, items = torch.randn(3, 1, 32), torch.randn(3, 6, 32)
+    torch.testing.assert_close(wide(query, items, items), usual(query, items, items))
+
+
 def test_the_answers_by_looking_for_them():
     tokens, target = places.make_batch(9, 15, torch.Generator().manual_seed(1))
     for row, answers in zip(tokens.tolist(), target.tolist(), strict=True):

@@ -77,3 +77,23 @@ def named_dots(
         ax.set_yscale("log")
     ax.legend(frameon=False, fontsize=9)
     return ax
+
+
+def named_spans(
+    names: Sequence[str], ends: Mapping[str, Sequence[float]], chosen: tuple[str, Sequence[float]], *, ylabel: str
+) -> Axes:
+    """For each name a line between two ends and a dot where its own value lies, on a logarithmic scale.
+
+    ``ends`` maps two labels to their values, ``chosen`` is the label of the dots and their values; names may have lines.
+    """
+    (low_name, low), (high_name, high) = ends.items()
+    require_labels(names, len(low), "names")
+    ax, places = new_axes(8.6, 3.6), range(len(names))
+    ax.vlines(places, low, high, color="0.75", lw=5, zorder=1)
+    for label, values, mark, color in ((high_name, high, "^", COLORS[0]), (low_name, low, "v", COLORS[1])):
+        ax.plot(places, values, mark, color=color, ms=8, fillstyle="none", mew=1.5, ls="none", label=label)
+    ax.plot(places, chosen[1], "o", color="black", ms=6, ls="none", label=chosen[0])
+    ax.set_xticks(places, list(names))
+    ax.set(ylabel=ylabel, yscale="log")
+    ax.legend(frameon=False, fontsize=9, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+    return ax

@@ -1,7 +1,7 @@
 """Four lookups at once, for a layer whose heads share keys and values (lesson 07).
 
 The task, a model of one attention layer with four query heads, and its training. ``experiments/lookups.py`` trains it with
-four, two and one head of keys and values from five seeds.
+four, two and one head of keys and values from five seeds, and one that is wider.
 """
 
 from collections.abc import Iterator
@@ -11,15 +11,43 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from ..multi_head import MultiHeadAttention
+from ..attention import scaled_dot_product_attention
+from ..multi_head import MultiHeadAttention, merge_heads, repeat_kv, split_heads
 
 KINDS, ITEMS, NUM_HEADS, D_HEAD = 4, 6, 4, 8
-
-
 EVERY, RATE = 45, 1e-2  # updates between two measurements; learning rate
 
-
 Batch = tuple[Float[Tensor, "n 1 d_question"], Float[Tensor, "n items d_item"], Int[Tensor, "n kinds"]]
+
+
+class WiderHeads(nn.Module):
+    """Attention without a mask, whose heads may be wider than ``d_model / NUM_HEADS``, keys and values each for themselves.
+
+    Args:
+        d_model: Size of a token's vector, in and out.
+        num_kv_heads: Heads of keys and values, for the four query heads.
+        key_size: Size of a query and of a key.
+        value_size: Size of a value.
+    """
+
+    def __init__(self, d_model: int, num_kv_heads: int, key_size: int, value_size: int) -> None:
+        super().__init__()
+        self.num_kv_heads = num_kv_heads
+        self.q_proj = nn.Linear(d_model, NUM_HEADS * key_size)
+        self.k_proj = nn.Linear(d_model, num_kv_heads * key_size)
+        self.v_proj = nn.Linear(d_model, num_kv_heads * value_size)
+        self.o_proj = nn.Linear(NUM_HEADS * value_size, d_model)
+
+    def forward(
+        self, query: Float[Tensor, "n 1 d_model"], key: Float[Tensor, "n items d_model"], value: Tensor
+    ) -> Float[Tensor, "n 1 d_model"]:
+        """What the four heads find, put together."""
+        q = split_heads(self.q_proj(query), NUM_HEADS)  # (n, H, 1, key_size)
+        k = split_heads(self.k_proj(key), self.num_kv_heads)  # (n, H_kv, items, key_size)
+        v = split_heads(self.v_proj(value), self.num_kv_heads)  # (n, H_kv, items, value_size)
+        k, v = (repeat_kv(x, NUM_HEADS // self.num_kv_heads) for x in (k, v))
+        heads, _ = scaled_dot_product_attention(q, k, v)
+        return self.o_proj(merge_heads(heads))
 
 
 class Lookups(nn.Module):
@@ -27,14 +55,19 @@ class Lookups(nn.Module):
 
     Args:
         num_kv_heads: Heads of keys and values, for the four query heads.
+        key_size: Size of a query and of a key.
+        value_size: Size of a value.
     """
 
-    def __init__(self, num_kv_heads: int) -> None:
+    def __init__(self, num_kv_heads: int, *, key_size: int = D_HEAD, value_size: int = D_HEAD) -> None:
         super().__init__()
         d_model = NUM_HEADS * D_HEAD
         self.read_question = nn.Linear(KINDS * ITEMS, d_model)
         self.read_item = nn.Linear(2 * KINDS * ITEMS, d_model)
-        self.attention = MultiHeadAttention(d_model, NUM_HEADS, num_kv_heads=num_kv_heads)
+        if key_size == value_size == D_HEAD:
+            self.attention = MultiHeadAttention(d_model, NUM_HEADS, num_kv_heads=num_kv_heads)
+        else:
+            self.attention = WiderHeads(d_model, num_kv_heads, key_size, value_size)
         self.answer = nn.Linear(d_model, KINDS * ITEMS)
 
     def forward(self, question: Tensor, items: Tensor) -> Float[Tensor, "n kinds items"]:

@@ -9,9 +9,9 @@
 # %% [markdown]
 # # 07 · Multi-query and grouped-query attention: exercises
 #
-# Eleven exercises, 35 points. At the end you have written a key/value cache and one that forgets, grouped-query attention with a mask, a layer that writes with a cache, and the conversion of a trained layer.
+# Eleven exercises, 38 points. At the end you have written a key/value cache and one that forgets, grouped-query attention with a mask, a layer that writes with a cache, and two conversions of trained layers.
 #
-# {{colab_link}} · about 150 minutes · builds on {{lesson_link}}
+# {{colab_link}} · core about 20 minutes, everything about 165 minutes · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it. No answer may change its arguments.
@@ -26,92 +26,110 @@ from course_utils import plotting, pretrained
 from course_utils.datasets.documentation import documentation_split
 from course_utils.datasets.text_windows import encode_text
 from course_utils.masks import causal_mask
+from course_utils.recording import record_attention
 from course_utils.small_models import lookups
 
 torch.set_num_threads(1)  # the tensors of 7.9 are small: more threads would wait
 
 # %% [markdown]
-# ### 7.1 · The size of a cache
-# 2 points · difficulty 1 of 5 · 5 minutes
+# ### 7.1 · How long a text fits
+# 3 points · difficulty 3 of 5 · 6 minutes · core
 #
-# Write `cache_bytes(...)`: how many bytes the key/value cache of a whole model needs. All arguments are whole numbers.
+# You have so much memory left for the key/value cache. How long may each sequence get? In some models part of the layers look back through a sliding window (lesson 05). Such a layer keeps only its latest `window` positions, the others keep every position. Write `longest_text(...)`, the largest length for which the whole cache fits.
 #
 # | argument | meaning |
 # |---|---|
-# | `num_layers` | attention layers |
-# | `batch_size` | sequences generated side by side |
+# | `memory` | bytes that the cache may take |
+# | `num_layers` | attention layers in all, at least one of them without a window |
+# | `num_windowed` | how many of them have a window, from 0 |
+# | `window` | positions that a layer with a window keeps at most |
+# | `batch_size` | sequences side by side, all equally long |
 # | `num_heads`, `num_kv_heads` | query heads, key/value heads |
-# | `d_head` | size of a head |
-# | `length` | positions kept |
-# | `bytes_per_number` | 4 for float32, 2 for float16 |
-# | returns | the number of bytes |
+# | `d_head`, `bytes_per_number` | size of a head; 4 for float32, 2 for float16 |
+# | returns | the length, a whole number; 0 if not even one position fits |
 #
-# Example: 1 layer, 1 sequence, 6 heads of which 3 for keys and values, heads of size 4, 5 positions and 4 bytes per number give 480. Not every argument is needed.
+# All arguments are whole numbers, and some may be very large. Not every argument is needed.
+#
+# Example: 4 layers, 3 of them with a window of 6, one sequence, 4 heads of which one is for keys and values, heads of size 2, and 4 bytes per number. A layer keeps 16 bytes for each position. With `memory=500` the longest text has 13 positions (three layers keep 6 each and one keeps 13, together 31 times 16, which is 496). With `memory=200` it has 3: then no window is full.
 
 # %% tags=["exercise"]
-def cache_bytes(
-    num_layers, batch_size, num_heads, num_kv_heads, d_head, length, bytes_per_number
-):
+def longest_text(
+    memory, num_layers, num_windowed, window,
+    batch_size, num_heads, num_kv_heads, d_head, bytes_per_number,
+):  # fmt: skip
     # BEGIN SOLUTION
-    keys = batch_size * num_kv_heads * length * d_head * bytes_per_number  # one layer
-    return 2 * num_layers * keys  # keys and values, in every layer
+    one = 2 * batch_size * num_kv_heads * d_head * bytes_per_number  # a position
+    room = memory // one  # positions, over all layers
+    if room <= num_layers * window:
+        return room // num_layers  # no window is full yet
+    return (room - num_windowed * window) // (num_layers - num_windowed)
     # END SOLUTION
 
 
 # %% [markdown] tags=["mistakes"]
 # Try: a layer keeps both.
 # keys or values are counted, not both.
-#     2 * num_layers * keys => num_layers * keys
+#     2 * batch_size => batch_size
 # Try: only keys and values are kept: the query heads play no part.
 # num_heads where num_kv_heads belongs, as in multi-head attention.
-#     num_kv_heads * length => num_heads * length
-# num_heads where twice num_kv_heads belongs: that fits only where two query heads share a key/value head.
-#     num_kv_heads * length => num_heads * length
-#     2 * num_layers * keys => num_layers * keys
-# num_heads // num_kv_heads, the size of a group.
-#     num_kv_heads * length => (num_heads // num_kv_heads) * length
-# num_heads - num_kv_heads for the heads.
-#     num_kv_heads * length => (num_heads - num_kv_heads) * length
-# num_heads for the keys or for the values, num_kv_heads for the others.
-#     2 * num_layers * keys => num_layers * keys * (1 + num_heads / num_kv_heads)
-# the queries are kept too.
-#     return 2 * num_layers * keys => return 2 * num_layers * keys * (1 + num_heads / num_kv_heads / 2)
-# Try: write down the shape of one layer's keys, and how many such tensors a model keeps.
-# the keys of every layer, the values of one.
-#     2 * num_layers * keys => (num_layers + 1) * keys
-# Try: the newest is kept too.
-# length - 1 positions are counted.
-#     length * d_head => (length - 1) * d_head
+#     num_kv_heads * d_head => num_heads * d_head
+# Try: each of the sequences has a cache of its own.
+# one sequence is counted, whatever batch_size says.
+#     `2 * batch_size * ` => `2 * `
 # Try: use every argument on which the size depends.
 # four bytes for each number, whatever bytes_per_number says.
-#     * bytes_per_number => * 4
-# Try: return bytes; other units are for printing.
-# the size in MiB.
-#     return 2 * num_layers * keys => return 2 * num_layers * keys / 2**20
-# the size in GiB.
-#     return 2 * num_layers * keys => return 2 * num_layers * keys / 2**30
-# Try: write down the shape of one layer's keys, and how many such tensors a model keeps.
-# the cache of one layer: num_layers plays no part.
-#     `* num_layers ` =>
-# the cache of one sequence: batch_size plays no part.
-#     `batch_size * ` =>
+#     d_head * bytes_per_number => d_head * 4
+# Try: a layer with a window keeps at most `window` positions, and fewer while the text is short.
+# the windows are counted as full, also where the text is shorter than they are.
+#     if room <= num_layers * window: => if False:
+# the windows are counted as full, also where the text is shorter than they are, and nothing below 0 comes back.
+#     if room <= num_layers * window: => if False:
+#     (room - num_windowed * window) => max(0, room - num_windowed * window)
+# the windows play no part: every layer keeps every position.
+#     if room <= num_layers * window: => if True:
+# Try: once the windows are full, what is left belongs to the layers without one.
+# the layers with a window take nothing.
+#     (room - num_windowed * window) => room
+# the layers with a window take nothing, however short the text is.
+#     if room <= num_layers * window: => if False:
+#     (room - num_windowed * window) => room
+# once the windows are full, what is left is shared out to all layers.
+#     (num_layers - num_windowed) => num_layers
+# Try: keep to whole numbers: // cuts down to a whole one, exactly.
+# the length is a broken number.
+#     room // num_layers => memory / one / num_layers
+#     (room - num_windowed * window) // => (memory / one - num_windowed * window) /
+# the numbers go through floats, which lose the last digits of large ones.
+#     room = memory // one => room = memory / one
+#     room // num_layers => int(room / num_layers)
+#     (room - num_windowed * window) // (num_layers - num_windowed) => int((room - num_windowed * window) / (num_layers - num_windowed))
+# Try: is the length that you return one that still fits?
+# the length is rounded up: it is the first that no longer fits.
+#     room // num_layers => -(-room // num_layers)
+#     (room - num_windowed * window) // (num_layers - num_windowed) => -(-(room - num_windowed * window) // (num_layers - num_windowed))
 
 # %% tags=["check"]
-check("7.1", cache_bytes)
+check("7.1", longest_text)
 
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# What is the shape of the keys that one layer keeps? How many numbers are that?
+# How many bytes does one layer keep for one position, with all sequences together? Count the memory in that unit.
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# A layer keeps two such tensors, and every layer has its own. Which number of heads stands in their shape?
+# There are two cases. While the text is no longer than the window, all layers keep equally much. After that only some of them grow.
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# 1. positions that fit, over all layers together: memory by bytes for one position in one layer, cut down to a whole number
+# 2. if each layer's part of them is no more than the window: that part is the answer
+# 3. else: take away what the full windows hold, and share the rest out to the layers without a window
 # </details>
 
 # %% [markdown]
 # ### 7.2 · A key/value cache
-# 4 points · difficulty 3 of 5 · 15 minutes
+# 4 points · difficulty 3 of 5 · 15 minutes · more
 #
 # Write the class `Cache` for one attention layer. Room for `max_len` positions is set aside once; each update writes the new positions behind the old ones.
 #
@@ -222,74 +240,84 @@ check("7.2", Cache)
 # </details>
 
 # %% [markdown]
-# ### 7.3 · Share the key/value heads
-# 2 points · difficulty 2 of 5 · 5 minutes
+# ### 7.3 · Weights from a model with other partners
+# 3 points · difficulty 3 of 5 · 10 minutes · more
 #
-# Write `repeat_kv(x, num_repeats)`: each key/value head `num_repeats` times in a row, so that query head $h$ finds its partner $\lfloor h / \text{num\_repeats} \rfloor$ at index $h$.
+# A layer was trained by code that shares heads with `repeat`. In it query head $h$ meets key/value head $h \bmod H_{kv}$. You want its weights in a layer that shares as this lesson does, where query head $h$ meets key/value head $\lfloor h / G \rfloor$ with $G = H / H_{kv}$. The keys and values stay as they are. Write `renumber_query_heads(W_q, W_o, num_heads, num_kv_heads)`: the query and the output projection with the query heads in another order, with which the new layer gives the same outputs as the old one.
 #
 # | argument | shape |
 # |---|---|
-# | `x` | `(B, H_kv, L, d_head)` |
-# | `num_repeats` | a whole number from 1, $H / H_{kv}$ |
-# | returns | `(B, H_kv * num_repeats, L, d_head)` |
+# | `W_q` | `(H * d_head, d_in)`, stored as `nn.Linear` stores it: head 0 in the first `d_head` rows, and so on |
+# | `W_o` | `(d_out, H * d_head)`, stored as `nn.Linear` stores it: head 0 in the first `d_head` *columns*, and so on |
+# | returns `W_q`, `W_o` | new tensors of the same shapes |
 #
-# Example: heads that hold the numbers 1 and 2, with `num_repeats=2`, become 1, 1, 2, 2. Any of PyTorch's operations may be used; the course's `repeat_kv` is off limits. `x` may come from a transpose, so that its numbers do not lie in order in memory. The dtype stays, and gradients must flow through your answer: use torch operations from first to last.
+# Query heads that share a key/value head keep their order. The dtype stays, and gradients must flow through your answer: use torch operations from first to last.
+#
+# Example: with 6 heads of size 1, 2 of keys and values, `W_q = [[0.], [1.], [2.], [3.], [4.], [5.]]` becomes `[[0.], [2.], [4.], [1.], [3.], [5.]]`, since heads 0, 2 and 4 met key/value head 0 and must now be the first three. `W_o = [[10., 11., 12., 13., 14., 15.]]` becomes `[[10., 12., 14., 11., 13., 15.]]`.
 
 # %% tags=["exercise"]
-def repeat_kv(x, num_repeats):
+def renumber_query_heads(W_q, W_o, num_heads, num_kv_heads):
     # BEGIN SOLUTION
-    return x.repeat_interleave(num_repeats, dim=1)  # (B, H_kv * num_repeats, L, d_head)
+    group = num_heads // num_kv_heads
+    # old head h = i * H_kv + j met head j; its new number is j * G + i
+    rows = W_q.unflatten(0, (group, num_kv_heads, -1))  # (G, H_kv, d_head, d_in)
+    columns = W_o.unflatten(1, (group, num_kv_heads, -1))  # (d_out, G, H_kv, d_head)
+    return rows.transpose(0, 1).flatten(0, 2), columns.transpose(1, 2).flatten(1)
     # END SOLUTION
 
 
 # %% [markdown] tags=["mistakes"]
-# Try: every head comes num_repeats times in a row. There is another function that repeats so.
-# the heads come in the order 0 1 2 0 1 2, as `repeat` gives them: query head h meets head h % H_kv.
-#     .repeat_interleave(num_repeats, dim=1) => .repeat(1, num_repeats, 1, 1)
-# Try: say along which axis to repeat.
-# one long vector: all axes are flattened.
-#     , dim=1 =>
-# Try: the heads stand on axis 1 of (B, H_kv, L, d_head).
-# the positions are repeated (dim=2).
-#     dim=1 => dim=2
-# the sequences of the batch are repeated (dim=0).
-#     dim=1 => dim=0
-# the features are repeated (dim=-1).
-#     dim=1 => dim=-1
-# Try: put the copies on a new axis right after the heads, then merge axes 1 and 2.
-# right shape, scrambled content: the copies stand after the positions.
-#     x.repeat_interleave(num_repeats, dim=1) => torch.stack([x] * num_repeats, dim=3).reshape(x.shape[0], -1, x.shape[2], x.shape[3])
-# right shape, scrambled content: each feature is repeated.
-#     x.repeat_interleave(num_repeats, dim=1) => torch.stack([x] * num_repeats, dim=4).reshape(x.shape[0], -1, x.shape[2], x.shape[3])
-# Try: its partner is h // num_repeats.
-# query head h meets head h // H_kv.
-#     .repeat_interleave(num_repeats, dim=1) => [:, torch.arange(x.shape[1] * num_repeats) // x.shape[1]]
-# Try: keep axis 0.
-# the first sequence of the batch alone.
-#     return x. => return x[:1].
-# Try: every head comes num_repeats times in a row.
-# only the first num_repeats heads of the result.
-#     .repeat_interleave(num_repeats, dim=1) => .repeat_interleave(num_repeats, dim=1)[:, :num_repeats]
-# Try: there may be any number of key/value heads.
-# only the first two key/value heads are repeated: right for two alone.
-#     x.repeat_interleave => x[:, :2].repeat_interleave
+# Try: write down which old heads met key/value head 0. Where must they be now?
+# the order is the inverse one: it leads from the lesson's layer to the old one.
+#     (group, num_kv_heads, -1) => (num_kv_heads, group, -1)
+# W_q in the inverse order, W_o in the right one.
+#     W_q.unflatten(0, (group, num_kv_heads, -1)) => W_q.unflatten(0, (num_kv_heads, group, -1))
+# W_o in the inverse order, W_q in the right one.
+#     W_o.unflatten(1, (group, num_kv_heads, -1)) => W_o.unflatten(1, (num_kv_heads, group, -1))
+# Try: what each head found goes through its own columns of W_o.
+# W_o stays as it was.
+#     columns.transpose(1, 2).flatten(1) => W_o.clone()
+# Try: scores come from W_q, so its heads need another order too.
+# W_q stays as it was.
+#     rows.transpose(0, 1).flatten(0, 2) => W_q.clone()
+# Try: a head has d_head neighboring rows of W_q: move them together.
+# single rows and columns are put into another order, not whole heads.
+#     W_q.unflatten(0, (group, num_kv_heads, -1)) => W_q.unflatten(0, (-1, num_kv_heads)).unsqueeze(2)
+#     W_o.unflatten(1, (group, num_kv_heads, -1)) => W_o.unflatten(1, (-1, num_kv_heads)).unsqueeze(3)
+# the features of the heads are dealt out anew, not the heads.
+#     W_q.unflatten(0, (group, num_kv_heads, -1)) => W_q.unflatten(0, (num_heads, -1)).unsqueeze(2)
+#     W_o.unflatten(1, (group, num_kv_heads, -1)) => W_o.unflatten(1, (num_heads, -1)).unsqueeze(3)
+# Try: nn.Linear stores (out, in): the heads are in the rows of W_q, and in the columns of W_o.
+# the rows of W_o are put into another order, not its columns.
+#     W_o.unflatten(1, (group, num_kv_heads, -1)) => W_o.unflatten(0, (group, num_kv_heads, -1)).movedim(3, 0)
+#     columns.transpose(1, 2).flatten(1) => columns.transpose(1, 2).flatten(1).mT
+# Try: heads that share a key/value head keep their order.
+# the heads of each group come in reversed order.
+#     rows.transpose(0, 1) => rows.flip(0).transpose(0, 1)
+#     columns.transpose(1, 2) => columns.flip(1).transpose(1, 2)
 
 # %% tags=["check"]
-check("7.3", repeat_kv)
+check("7.3", renumber_query_heads)
 
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# PyTorch has two functions that repeat. One gives 1 2 1 2, the other 1 1 2 2.
+# With 6 query heads and 2 of keys and values: write down, for each old query head, its key/value head. Which three must come first now?
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Without an axis to work along, the right one of the two flattens everything first.
+# It's enough to make a list of old head numbers in their new order, and to pick whole heads by it. Give the heads an axis of their own first.
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# 1. order: for each key/value head from the first to the last, all old query heads that met it, smallest first
+# 2. W_q: view the rows as heads by features, take the heads in that order, and merge
+# 3. W_o: the same with its columns
 # </details>
 
 # %% [markdown]
 # ### 7.4 · Grouped-query attention with a mask
-# 5 points · difficulty 4 of 5 · 20 minutes
+# 5 points · difficulty 4 of 5 · 20 minutes · more
 #
 # Write the whole layer as a function, self-attention from `x` to the output. The weights are stored as `nn.Linear` stores them, `(out, in)`; there are no biases. The head size is `d_model // num_heads`.
 #
@@ -302,7 +330,7 @@ check("7.3", repeat_kv)
 # | `mask` | boolean, True = may attend, broadcastable to `(B, H, L, L)`; every query may attend to something |
 # | returns | `(B, L, d_model)` |
 #
-# The scores are divided by $\sqrt{d_{head}}$, and may be large, in the thousands. With `num_kv_heads = num_heads` it must be the layer of lesson 06. Gradients must reach `x` and all four weights: use torch operations from first to last. You may call your own `repeat_kv`; ready-made attention is off limits, and so are `split_heads`, `merge_heads` and `repeat_kv` of the course.
+# The scores are divided by $\sqrt{d_{head}}$, and may be large, in the thousands. With `num_kv_heads = num_heads` it must be the layer of lesson 06. Gradients must reach `x` and all four weights: use torch operations from first to last. Ready-made attention is off limits, and so are `split_heads`, `merge_heads` and `repeat_kv` of the course.
 
 # %% tags=["exercise"]
 def grouped_query_attention(x, W_q, W_k, W_v, W_o, num_heads, num_kv_heads, mask):
@@ -313,7 +341,7 @@ def grouped_query_attention(x, W_q, W_k, W_v, W_o, num_heads, num_kv_heads, mask
     k = (x @ W_k.T).view(B, L, num_kv_heads, d_head).transpose(1, 2)
     v = (x @ W_v.T).view(B, L, num_kv_heads, d_head).transpose(1, 2)
     # (B, H_kv, L, d_head) -> (B, H, L, d_head)
-    k, v = (repeat_kv(t, num_heads // num_kv_heads) for t in (k, v))
+    k, v = (t.repeat_interleave(num_heads // num_kv_heads, dim=1) for t in (k, v))
     scores = q @ k.transpose(-2, -1) / d_head**0.5  # (B, H, L, L)
     weights = scores.masked_fill(~mask, float("-inf")).softmax(dim=-1)  # (B, H, L, L)
     heads = weights @ v  # (B, H, L, d_head)
@@ -324,14 +352,14 @@ def grouped_query_attention(x, W_q, W_k, W_v, W_o, num_heads, num_kv_heads, mask
 # %% [markdown] tags=["mistakes"]
 # Try: each key/value head comes H / H_kv times in a row, 0 0 1 1 2 2.
 # query head h meets key/value head h % H_kv, in the order 0 1 0 1.
-#     (repeat_kv(t, num_heads // num_kv_heads) for t in (k, v)) => (t.repeat(1, num_heads // num_kv_heads, 1, 1) for t in (k, v))
+#     (t.repeat_interleave(num_heads // num_kv_heads, dim=1) for t in (k, v)) => (t.repeat(1, num_heads // num_kv_heads, 1, 1) for t in (k, v))
 # every query head meets key/value head 0.
-#     (repeat_kv(t, num_heads // num_kv_heads) for t in (k, v)) => (t[:, :1].expand(-1, num_heads, -1, -1) for t in (k, v))
+#     (t.repeat_interleave(num_heads // num_kv_heads, dim=1) for t in (k, v)) => (t[:, :1].expand(-1, num_heads, -1, -1) for t in (k, v))
 # Try: share keys and values in the same way, each head several times in a row.
 # the values are shared in the order 0 1 0 1, the keys in the order 0 0 1 1.
-#     (repeat_kv(t, num_heads // num_kv_heads) for t in (k, v)) => (repeat_kv(k, num_heads // num_kv_heads), v.repeat(1, num_heads // num_kv_heads, 1, 1))
+#     (t.repeat_interleave(num_heads // num_kv_heads, dim=1) for t in (k, v)) => (k.repeat_interleave(num_heads // num_kv_heads, dim=1), v.repeat(1, num_heads // num_kv_heads, 1, 1))
 # the keys are shared in the order 0 1 0 1, the values in the order 0 0 1 1.
-#     (repeat_kv(t, num_heads // num_kv_heads) for t in (k, v)) => (k.repeat(1, num_heads // num_kv_heads, 1, 1), repeat_kv(v, num_heads // num_kv_heads))
+#     (t.repeat_interleave(num_heads // num_kv_heads, dim=1) for t in (k, v)) => (k.repeat(1, num_heads // num_kv_heads, 1, 1), v.repeat_interleave(num_heads // num_kv_heads, dim=1))
 # Try: divide by the square root of the size of one head.
 # the scores are divided by the root of d_model.
 #     d_head**0.5 => d_model**0.5
@@ -388,14 +416,14 @@ check("7.4", grouped_query_attention)
 # <details><summary>Hint 3: pseudocode</summary>
 #
 # 1. project `x` three times; split the queries into $H$ heads, keys and values into $H_{kv}$
-# 2. share keys and values so that there are $H$ of each (7.3)
+# 2. share keys and values so that there are $H$ of each, each head several times in a row
 # 3. scaled scores; minus infinity where the mask is False; softmax over the keys
 # 4. weighted sum of the values; merge the heads; output projection
 # </details>
 
 # %% [markdown]
 # ### 7.5 · From multi-head to grouped-query
-# 3 points · difficulty 3 of 5 · 10 minutes
+# 3 points · difficulty 3 of 5 · 10 minutes · more
 #
 # A trained layer has a key (or value) projection with $H$ heads. Write `pool_heads(weight, num_heads, num_kv_heads)`: the projection with $H_{kv}$ heads, each the **mean** of the heads of its group. Group $j$ holds the
 # heads that will share key/value head $j$.
@@ -473,7 +501,7 @@ check("7.5", pool_heads)
 
 # %% [markdown]
 # ### 7.6 · Find the bug
-# 3 points · difficulty 3 of 5 · 15 minutes
+# 3 points · difficulty 3 of 5 · 12 minutes · core
 #
 # The function below repeats nothing: it gives the query heads an axis for their group and lets the product broadcast over it, which is how it should be done. All its shapes are right, and a model trained with it even learns. But weights trained elsewhere give nonsense with it. In the cell, value head 0 is full of zeros and value head 1 full of ones. Four query heads share them, two by two. Run it, and look at which query head met which value head.
 
@@ -583,7 +611,7 @@ check("7.6", grouped_attention)
 
 # %% [markdown]
 # ### 7.7 · A layer that writes with a cache
-# 5 points · difficulty 4 of 5 · 25 minutes
+# 5 points · difficulty 4 of 5 · 25 minutes · more
 #
 # Write the class `CachedAttention`: causal grouped-query self-attention of one layer that is fed a text piece by piece, and keeps what it needs. Whatever the pieces, its outputs together must be those of the whole text at once.
 #
@@ -689,7 +717,7 @@ check("7.7", CachedAttention)
 
 # %% [markdown]
 # ### 7.8 · A cache that forgets
-# 4 points · difficulty 3 of 5 · 15 minutes
+# 4 points · difficulty 3 of 5 · 15 minutes · more
 #
 # With a cache of fixed size a model can write forever, if the cache forgets. Xiao et al. (2023, *Efficient Streaming Language Models with Attention Sinks*) found that it pays to keep the **first** few positions besides the **latest** ones: many heads put weight there that they don't need elsewhere. Write the class `ForgetfulCache`.
 #
@@ -784,44 +812,53 @@ check("7.8", ForgetfulCache)
 # </details>
 
 # %% [markdown]
-# ### 7.9 · Experiment: how many heads, how many updates?
-# 3 points · difficulty 3 of 5 · 20 minutes
+# ### 7.9 · Experiment: what is too narrow?
+# 3 points · difficulty 3 of 5 · 20 minutes · more
 #
-# The lesson's task of four lookups, trained by you. `lookups.Lookups(H_kv)` makes a layer with four query heads; `lookups.train(model, steps, seed)` yields the number of updates and the accuracy every 45 updates, as in the cell below. Before you run anything: with 180 updates, will two heads be closer to four or to one?
+# In section 7.7 one shared head of size 8 never did all four lookups, and one of size 32 did. Two things were made wider there, the key and the value. Which of them was too narrow? Before you run anything, write down what you expect, and why: what does a shared key have to tell apart, and what does a shared value have to carry?
 #
-# Train with `H_kv` 4, 2 and 1 and the seeds 0 to 4, for **180 updates** each; set `torch.manual_seed(seed)` before you make the model. It takes about ten seconds. Put into `sharing_results`:
+# `lookups.Lookups(1, key_size=32)` has one shared head with a key of 32 numbers (and queries of 32) and a value of 8. `value_size=32` makes the value wider. `lookups.train(model, steps, seed)` yields the number of updates and the accuracy every 45 updates, as in the cell below. Train three settings, nothing wider, a wider key, a wider value, with the seeds 0, 1 and 2, for **720 updates** each. Call `torch.manual_seed(seed)` before you make the model. It takes about half a minute. Put into `wider_results`:
 #
 # | entry | what |
 # |---|---|
-# | `4`, `2`, `1` | a list of five accuracies each, in the order of the seeds: each the last one that `train` yields |
-# | `"guessing"` | the accuracy of somebody who guesses |
-# | `"apart"` | `True` if even the worst of the five with four heads is better than the best of the five with one, else `False` |
-# | `"closer to"` | the number `4` or `1`: which of the two means the mean for two heads is closer to |
+# | `"plain"`, `"key"`, `"value"` | what was made wider: a list of three accuracies each, in the order of the seeds, each the last one that `train` yields |
+# | `"three solved"` | the accuracy of a model that does three of the four lookups and guesses the fourth |
+# | `"above"` | a list of the settings whose worst seed lies above that level by more than 0.02 |
+# | `"too narrow"` | `"key"` or `"value"`: which of the two, made wider alone, lifts the mean more? |
 #
 # The check trains nothing: it asks whether such models can give your numbers, and whether you read them off right.
 
 # %%
 torch.manual_seed(0)
-for step, accuracy in lookups.train(lookups.Lookups(4), 90, seed=0):
+for step, accuracy in lookups.train(lookups.Lookups(1, key_size=32), 90, seed=0):
     print(step, round(accuracy, 2))
 
 # %% tags=["exercise"]
-sharing_results = {}
+wider_results = {}
 # BEGIN SOLUTION
-for H_kv in (4, 2, 1):
-    sharing_results[H_kv] = []
-    for seed in range(5):
+settings = {
+    "plain": {},
+    "key": {"key_size": 32},
+    "value": {"value_size": 32},
+}
+for name, sizes in settings.items():
+    wider_results[name] = []
+    for seed in range(3):
         torch.manual_seed(seed)
-        *_, (step, accuracy) = lookups.train(lookups.Lookups(H_kv), 180, seed)
-        sharing_results[H_kv].append(accuracy)
-sharing_results["guessing"] = 1 / 6
-sharing_results["apart"] = min(sharing_results[4]) > max(sharing_results[1])
-mean = {H_kv: sum(sharing_results[H_kv]) / 5 for H_kv in (4, 2, 1)}
-sharing_results["closer to"] = min((4, 1), key=lambda H_kv: abs(mean[H_kv] - mean[2]))
+        *_, (step, accuracy) = lookups.train(lookups.Lookups(1, **sizes), 720, seed)
+        wider_results[name].append(accuracy)
+level = (3 + 1 / 6) / 4
+wider_results["three solved"] = level
+wider_results["above"] = [s for s in settings if min(wider_results[s]) > level + 0.02]
+mean = {name: sum(wider_results[name]) / 3 for name in ("key", "value")}
+wider_results["too narrow"] = max(mean, key=mean.get)
 # END SOLUTION
 
+# %% [markdown] tags=["solution"]
+# The shared value. A wider key alone stays at the level of three lookups, give or take a hundredth, or below. A wider value alone leaves it behind with every seed. A value of 8 numbers has to carry an item's contents of all four kinds at once, since no query head has a value of its own, and the output projection must read all four back out. But a wider value alone doesn't do all four lookups within these updates either. In 7.7 the head whose key *and* value are wide did. (How a key of 8 numbers falls short isn't shown by these runs. A guess: it has 24 names to tell apart, six of each kind.)
+
 # %% tags=["check"]
-check("7.9", sharing_results)
+check("7.9", wider_results)
 
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
@@ -830,12 +867,12 @@ check("7.9", sharing_results)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# A guesser chooses one of six contents. For the two other readings, write down the ten or fifteen numbers first and look at them.
+# A guesser chooses one of six contents. For the other readings, write down the nine numbers first and look at them.
 # </details>
 
 # %% [markdown]
 # ### 7.10 · Scores without keys
-# 3 points · difficulty 4 of 5 · 15 minutes
+# 3 points · difficulty 4 of 5 · 15 minutes · more
 #
 # In multi-head latent attention the cache holds one vector $c_j$ of size `d_c` per position, and head $h$ would make its key from it: $k_j = W_h c_j$. The keys of all heads together are much larger than the cache. Write `latent_scores(query, latent, W_up)`: the scores $q \cdot k_j / \sqrt{d_{head}}$ of every head, **without ever making the keys**, not even head by head or position by position.
 #
@@ -887,29 +924,29 @@ check("7.10", latent_scores)
 # </details>
 
 # %% [markdown]
-# ### 7.11 · What becomes smaller
-# 1 point · difficulty 2 of 5 · 3 minutes
+# ### 7.11 · Reading that is worth more
+# 2 points · difficulty 3 of 5 · 3 minutes · core
 #
-# A model with 32 heads is changed from 32 key/value heads to 8. The size of a head stays. What becomes smaller?
+# In a decode step each number that is read from the *weights* of a projection is used once for each sequence that is written side by side. What about the numbers that are read from the *cache*? A model with 32 query heads and 32 key/value heads writes 4 sequences side by side. Which change makes every number that is read from the cache be used for more multiplications in a step?
 #
-# - **a.** The cache, `k_proj` and `v_proj`: each to a quarter.
-# - **b.** Only the cache; the projections keep their sizes.
-# - **c.** The cache, all four projections and the scores: each to a quarter.
-# - **d.** The scores: there are only 8 maps of weights instead of 32.
+# - **a.** Writing 16 sequences side by side.
+# - **b.** Only 8 of the 32 key/value heads, still with 32 query heads.
+# - **c.** A text twice as long.
+# - **d.** 64 heads of half the size, for queries as well as for keys and values.
 
 # %% tags=["quiz"]
 quiz_7_11 = ""  # your letter between the quotes
 # BEGIN SOLUTION
-quiz_7_11 = "a"
+quiz_7_11 = "b"
 # END SOLUTION
 
 # %% [markdown] tags=["solution"]
 # Why each option is right or wrong:
 #
-# - **a.** all three count key/value heads, and there are a quarter as many.
-# - **b.** `k_proj` and `v_proj` make H_kv * d_head numbers for each position, so they shrink with H_kv.
-# - **c.** there are still 32 query heads: `q_proj`, `o_proj` and the (B, H, L_q, L_k) scores stay as they are.
-# - **d.** each of the 32 query heads still has its own weights; heads of one group share keys, not weights.
+# - **a.** each sequence has keys and values of its own, and its new query reads those alone; only the weights are shared by the sequences.
+# - **b.** four query heads share a key/value head now, so each number of a key goes into four scores, and each number of a value into four sums.
+# - **c.** twice as many numbers are read and twice as many multiplications are done; each number is still used once.
+# - **d.** every query head still has keys of its own, and each number of a key goes into one score.
 
 # %% tags=["check"]
 check("7.11", quiz_7_11)
@@ -917,7 +954,9 @@ check("7.11", quiz_7_11)
 # %% [markdown]
 # ## Payoff: what does your cache forget?
 #
-# Your `ForgetfulCache`, put into all the layers of the course's language model (lesson 12 trains it). It reads eight pieces of Python's documentation, from the part that it wasn't trained on, 200 characters each and one character at a time. At each we ask how surprised it is by the next one. One curve keeps the latest positions only; the other gives three of its places to the first ones. The gray line keeps everything.
+# Your `ForgetfulCache`, put into all the layers of the course's language model (lesson 12 trains it). It reads eight pieces of Python's documentation, from the part that it wasn't trained on, 200 characters each and one character at a time. At each we ask how surprised it is by the next one. One curve keeps the latest positions only. The other keeps as many of the latest and the first three besides, so that the two differ in nothing but the first three. The gray line keeps everything.
+#
+# Would the first three help? That depends on whether the heads look at them. In the models of Xiao et al. many heads put much of their weight on the first few positions. We measure the weight that the heads of this model put there.
 
 # %%
 class InTheModel:
@@ -943,36 +982,46 @@ def surprise(num_first, num_latest):
 # %% tags=["nbval-ignore-output"]
 model = pretrained.load("language_model").requires_grad_(False)
 texts = encode_text(documentation_split().test[: 8 * 200]).view(8, 200)  # (B=8, L)
-kept = (4, 8, 16, 32, 64)
+with record_attention(model) as seen:
+    model(texts)
+first = torch.stack(seen.matching("*self_attention"))[..., 100:, :3]  # of late queries
+share = first.sum(-1).mean(dim=(1, 3))  # (layers, heads): weight on the first three
+print(f"weight on the first three positions: {share.mean():.4f} in the mean", end="")
+print(f" of {share.numel()} heads, {share.max():.4f} at most")
+even = (3 / torch.arange(101.0, 201.0)).mean()
+print(f"a head that looks everywhere alike: {even:.4f}")
+
+# %% tags=["nbval-ignore-output"]
+latest = (1, 4, 8, 16, 32, 64)
 try:
     forgetful = {
-        name: [surprise(first, n - first) for n in kept]
-        for first, name in ((0, "the latest only"), (3, "the first 3 and the latest"))
+        name: [surprise(first, n) for n in latest]
+        for first, name in ((0, "the latest only"), (3, "and the first 3 besides"))
     }
     everything = surprise(0, 200)
 except NotImplementedError:
     print("Solve 7.8 first: this cell puts your ForgetfulCache into a model.")
 else:
     ax = plotting.curves(
-        torch.tensor(kept, dtype=torch.float32),
+        torch.tensor(latest, dtype=torch.float32),
         {name: torch.tensor(bits) for name, bits in forgetful.items()},
-        xlabel="positions kept (log scale)", ylabel="bits a character",
+        xlabel="latest positions kept (log scale)", ylabel="bits a character",
     )
     ax.set_xscale("log", base=2)
-    ax.set_xticks(kept, kept)
+    ax.set_xticks(latest, latest)
     ax.axhline(everything, color="0.6", label="everything")
     ax.legend(frameon=False)
     plotting.show(
         ax,
-        "Bits a character against the positions that your cache keeps: one curve "
-        "for the latest only, one for the first three and the latest, a line for all.",
+        "Bits a character against the latest positions that your cache keeps: one "
+        "curve for these alone, one with the first three besides, a line for all.",
     )
     for name, bits in {**forgetful, "everything": [everything]}.items():
         print(f"{name:27}" + "  ".join(f"{b:.2f}" for b in bits))
     print(f"{sum(p.numel() for p in model.parameters()):,} parameters")
 
 # %% [markdown]
-# *How many positions does this model need? And do the first ones buy anything here? The paper's models have billions of parameters and read up to four million tokens; whether a small model leans on the first positions too is what the two curves tell. (One thing differs: the paper counts positions inside the cache, and here each key keeps the place that it had in the text.)*
+# *How many positions does this model need? And what do the first three buy? Nothing. The heads give them less weight than a head would that looks everywhere alike, and from four latest positions on the two curves lie on one another. (With a single one, the first three even make it worse.) This model has no sinks, and all the room of your cache belongs to the latest positions. The paper's models have billions of parameters and read up to four million tokens. Whether their size makes the difference isn't something that one small model can tell. (One thing differs besides. The paper counts positions inside the cache, and here each key keeps the place that it had in the text.)*
 
 # %% [markdown]
 # {{next_steps}}

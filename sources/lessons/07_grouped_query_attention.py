@@ -11,24 +11,21 @@
 #
 # By the end you can generate with a key/value cache, say how many bytes it takes, and shrink it by letting heads share keys and values.
 #
-# {{colab_link}} · about 105 minutes · builds on lessons 05 and 06
+# {{colab_link}} · short path about 65 minutes with its exercises (43 + 21), everything about 4 hours · builds on lessons 05 and 06
 
 # %% tags=["setup"]
-import sys
 import timeit
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
-from tqdm import tqdm
 
 from course_utils import attention, diagrams, masks, multi_head
 from course_utils import plotting, pretrained, widgets
 from course_utils.datasets.text_windows import decode_text, encode_text
 from course_utils.decoding import generate
 from course_utils.kv_cache import KVCache
-from course_utils.multi_head import MultiHeadAttention
 from course_utils.results import read_rows
 from course_utils.small_models import lookups
 from course_utils.widgets.cache_calculator import MODELS
@@ -43,73 +40,73 @@ torch.set_num_threads(1)  # the tensors here are small: more threads would wait
 # 2. show that writing with the cache gives exactly what writing without it gives;
 # 3. compute the size of a cache in bytes, and compare it with the weights and with one GPU;
 # 4. let query heads share keys and values, and say what that saves, what it doesn't, and what it costs;
-# 5. convert a trained multi-head layer into one that shares.
+# 5. (in a section marked *more*) convert a trained multi-head layer into one that shares.
 #
 # In lesson 06 every head had queries, keys and values of its own. That's fine for training. This lesson is about what it costs when a model *writes*.
 
 # %% [markdown]
 # ## Predict first
+# *Core · 3 minutes*
 #
-# A language model writes one token at a time. Each new token is appended, and the sequence so far goes through the model again. An attention layer computes one key for every token that goes in. Say the model reads 1 token, then 2, and so on up to 6.
+# A language model writes one token at a time. Each new token is appended, and the whole sequence so far goes through the model again. The course comes with a small language model that has read Python's documentation (lesson 12 trains it). Its tokens are single characters. We'll let it write 60 of them, and then 240, with a clock running.
 
 # %%
 widgets.predict(
-    "7.1",
-    "Reading 1, 2, ... 6 tokens: how many keys does one layer compute altogether?",
-    between=(0, 40),
-    step=1,
+    "7.A",
+    "Four times as many characters take how many times as long?",
+    between=(1, 20),
+    step=0.5,
 )
+
+# %% tags=["nbval-ignore-output"]
+writer = pretrained.load("language_model").requires_grad_(False)
+prompt = encode_text("A function is ")[None]  # (B=1, L=14)
+
+
+def seconds(length, use_cache):
+    options = {"temperature": 0.0, "use_cache": use_cache}
+    write = lambda: generate(writer, prompt, max_new_tokens=length, **options)
+    return min(timeit.repeat(write, number=1, repeat=2))
+
+
+without = {length: seconds(length, use_cache=False) for length in (60, 120, 240)}
+for length, spent in without.items():
+    print(f"{length:3} characters   {spent:.2f} seconds")
+widgets.came_out("7.A", round(without[240] / without[60], 1))
+
+# %% [markdown]
+# Every further character costs more than the one before it. The model reads a longer and longer text, and most of that text it has read before.
 
 # %% [markdown]
 # ## 7.1 What is computed again
+# *Core · 5 minutes*
 #
-# By hand: $1 + 2 + 3 + 4 + 5 + 6 = 21$ keys. Only 6 of them are new; each of the others was computed before, from the same token. Here is the same count as a picture. The seventh word is written, but never read.
+# Suppose two words are given and a model writes five more. On the left each row is a step, and each colored box is a position whose key and value are computed in that step:
 
 # %%
 words = ["the", "red", "apple", "fell", "down", "and", "rolled"]
-plotting.show(diagrams.cache_strip(words, prompt=1, cached=False))
-widgets.came_out("7.1", sum(range(1, 7)))
+plotting.show(diagrams.cache_strips(words, prompt=2))
 
 # %% [markdown]
-# *Notice the triangle: every row computes again what the row above it had already.* Now a real model. The course comes with a small language model that has read Python's documentation (lesson 12 trains it). Let it continue a sentence, and count the keys that its first layer makes.
-
-# %%
-writer = pretrained.load("language_model").requires_grad_(False)
-prompt = encode_text("A function is ")[None]  # (B=1, L=14): one token per character
-
-
-def keys_made(use_cache, new_tokens=60):
-    made = []
-    count = writer.layers[0].self_attention.k_proj.register_forward_hook(
-        lambda module, inputs, keys: made.append(keys.shape[1])
-    )
-    options = {"temperature": 0.0, "use_cache": use_cache}
-    text = generate(writer, prompt, max_new_tokens=new_tokens, **options)
-    count.remove()
-    return text, sum(made)
-
-# %% tags=["nbval-ignore-output"]
-again, made_again = keys_made(use_cache=False)
-print(repr(decode_text(again[0])))
-print(f"{again.shape[1]} characters, {made_again:,} keys computed in one layer")
-
-# %% [markdown]
-# Why may we keep the old ones? In the first layer a key depends on its own token alone. In the second it depends on what the first layer's attention put together, and that reads *other* positions.
+# *Left: every row computes again what the row above it already had, 2 + 3 + 4 + 5 + 6 positions. Right: the same words, when keys and values are kept. After the prompt each step computes one position. The last word is written, but never read.*
+#
+# May we keep the old ones, though? In the first layer a key depends on its own token alone. In the second layer it depends on what the first layer's attention put together, and that reads *other* positions.
 
 # %%
 widgets.predict(
-    "7.2",
+    "7.B",
     "Two layers, five tokens, then a sixth is appended. Which outputs change?",
     choices=[
         "none of the first five, with or without a causal mask",
-        "none with a causal mask, all without",
-        "all of them, with or without a causal mask",
+        "none of the first five with a causal mask, all of them without",
+        "all of the first five, with or without a causal mask",
     ],
 )
 
 # %%
 torch.manual_seed(1)
-stack = nn.ModuleList(MultiHeadAttention(16, 4) for _ in range(2)).requires_grad_(False)
+stack = nn.ModuleList(multi_head.MultiHeadAttention(16, 4) for _ in range(2))
+stack.requires_grad_(False)
 tokens = torch.randn(1, 6, 16)  # (B=1, L=6, d_model=16)
 
 
@@ -124,25 +121,19 @@ for causal in (True, False):
     before, after = run(tokens[:, :5], causal), run(tokens, causal)[:, :5]
     moved = (after - before).abs().amax(dim=(0, 2)) > 1e-4  # (5,)
     print(f"causal {causal!s:5}   moved: {moved.tolist()}")
-widgets.came_out("7.2", "none with a causal mask, all without")
+answer = "none of the first five with a causal mask, all of them without"
+widgets.came_out("7.B", answer)
 
 # %% [markdown]
-# With a causal mask nothing that comes later can change what an earlier position computes, in any layer. So its keys and values can be **kept**. Without the mask every one of them would be stale after each token: an encoder can't use such a cache.
+# With a causal mask nothing that comes later can change what an earlier position computes, in any layer. Its keys and values can be **kept**. Without the mask every one of them would be out of date after each token, so an encoder can't use such a cache.
 #
-# And the old *queries*? A query is used once, in the row of its own position, and that row is done. That's why the thing is called a key/value cache.
+# What about the old *queries*? A query is used once, in the row of its own position, and that row is done. This is why it's called a key/value cache.
 
 # %% [markdown]
 # ## 7.2 A cache
+# *Core · 7 minutes*
 #
-# Each step now computes the keys and values of the new position, and keeps them beside the others:
-
-# %%
-plotting.show(diagrams.cache_strip(words, prompt=2, cached=True))
-
-# %% [markdown]
-# *Notice the first step: the whole prompt goes in at once (that's called **prefill**). From then on it's one position per step (**decode**).*
-#
-# By hand, with one head of size 1. The keys 2 and 5 are kept, and a new position brings the key 7. The form that comes to mind first joins them:
+# In the picture on the right, the whole prompt goes in at once (that's called **prefill**). From then on it's one position per step (**decode**). Each step computes the key and the value of the new position and puts them behind the others. The form that comes to mind first joins them:
 
 # %%
 class JoinedCache:
@@ -165,37 +156,46 @@ for new in ([2.0, 5.0], [7.0]):
     print("new", new, "  kept", keys.flatten().tolist())
 
 # %% [markdown]
-# `H_kv` counts the heads of keys and values; so far it equals `H`. Joining copies everything at every step. The better form sets aside room once, for the longest text it will see, and writes each new position behind the others: `[2, 5, 0, 0]` becomes `[2, 5, 7, 0]`, and what it hands back is `[2, 5, 7]`, without the zero that nobody wrote. **Do 7.2 of the {{exercises_link}} now (15 minutes)**; from here on we use the library's `KVCache`.
+# `H_kv` counts the heads of keys and values. So far it equals `H`. Joining copies everything at every step. The library's `KVCache` sets aside room once, for the longest text it will see, and writes each new position behind the others. (Exercise 7.2 of the {{exercises_link}} asks you for such a cache, 15 minutes, now or later.)
+#
+# A cache may only change the time. Does the model write the same text with it? We also count the keys that its first layer makes.
 
 # %%
-shape = (2, 3, 5)  # B, H_kv, d_head
-joined, roomy = JoinedCache(), KVCache(2, 3, max_len=8, d_head=5)
-rng = torch.Generator().manual_seed(2)
-for new in (4, 1, 1):
-    key, value = torch.randn(2, 2, 3, new, 5, generator=rng)  # (B, H_kv, L_new, d_head)
-    pairs = zip(joined.update(key, value), roomy.update(key, value), strict=True)
-    assert all(torch.equal(theirs, ours) for theirs, ours in pairs)
-print("both hand back the same; positions kept:", roomy.length)
-try:
-    roomy.update(*torch.randn(2, 2, 3, 3, 5))
-except ValueError as problem:
-    print("ValueError:", problem)
-
-# %% [markdown]
-# ## 7.3 With the cache = without it
-#
-# A cache is only allowed to be faster. So the claim to check is equality, and on the real model: the same text, and far fewer keys.
+def keys_made(use_cache, new_tokens=60):
+    made = []
+    count = writer.layers[0].self_attention.k_proj.register_forward_hook(
+        lambda module, inputs, keys: made.append(keys.shape[1])
+    )
+    options = {"temperature": 0.0, "use_cache": use_cache}
+    text = generate(writer, prompt, max_new_tokens=new_tokens, **options)
+    count.remove()
+    return text, sum(made)
 
 # %% tags=["nbval-ignore-output"]
-kept, made_once = keys_made(use_cache=True)
-assert torch.equal(kept, again)
-print(f"the same {kept.shape[1]} characters")
-print(f"keys computed: {made_again:,} without, {made_once:,} with the cache")
+(again, made_again), (kept, made_once) = keys_made(False), keys_made(True)
+print(repr(decode_text(kept[0])))
+print(f"the same {kept.shape[1]} characters: {torch.equal(kept, again)}")
+print(f"keys computed: {made_again:,} without, {made_once} with the cache")
 
 # %% [markdown]
-# *Notice that it is 73 and not 74: the last character was written, but never read.*
+# (It is 73 and not 74, since the last character was written but never read.) Now the clock, for the two and for three lengths:
+
+# %% tags=["nbval-ignore-output"]
+print("characters   keys without   with   seconds without     with   ratio")
+for length, slow in without.items():
+    fast, keys = seconds(length, use_cache=True), prompt.shape[1] + length - 1
+    computed = sum(range(prompt.shape[1], keys + 1))  # 14 + 15 + ... + keys
+    print(f"{length:10}   {computed:12,}   {keys:4}", end="")
+    print(f"   {slow:15.2f}   {fast:6.2f}   {slow / fast:5.1f}")
+
+# %% [markdown]
+# *Without a cache the number of keys grows with the square of the length. With one it grows with the length, and so the gain is larger the longer the text.* A count isn't a time, though. With the cache a step computes a single key, and it still takes its time. Every step has costs of its own, and the smaller the model, the more they weigh.
+
+# %% [markdown]
+# ## 7.3 Text in pieces
+# *More · 4 minutes*
 #
-# A text may also go in piece by piece: a prompt, then a user's next question, then single tokens. Two things must be right. The mask belongs to `L_q` new queries and `L_k` keys so far, so it is the bottom-right causal mask of lesson 05. And positions count on from the cache's length (lesson 08 needs that). For the two layers from above, as a loop over the pieces:
+# A text may also go in piece by piece. A prompt comes first, then single tokens, then a user's next question. Two things must be right. The mask belongs to `L_q` new queries and `L_k` keys so far, so it's the bottom-right causal mask of lesson 05. And positions count on from the cache's length (lesson 08 needs that). Here are the two layers from above, fed in pieces:
 
 # %%
 def run_in_pieces(x, pieces):
@@ -209,33 +209,40 @@ def run_in_pieces(x, pieces):
     return torch.cat(outputs, dim=1)  # (B, L, d_model)
 
 # %%
+rng = torch.Generator().manual_seed(2)
 x = torch.randn(1, 16, 16, generator=rng)  # (B, L, d_model)
 whole = run(x, causal=True)
 for pieces in ([16], [1] * 16, [6] + [1] * 10, [5, 4, 7]):
-    assert torch.allclose(run_in_pieces(x, pieces), whole, atol=1e-5)
-print("all at once, one by one, prompt and steps, three pieces: the same outputs")
+    same = torch.allclose(run_in_pieces(x, pieces), whole, atol=1e-5)
+    print(f"pieces of {pieces}: the same outputs: {same}")
+
+# %% [markdown]
+# **Exercise 7.7 (25 minutes)** asks for a layer that does this.
 
 # %% [markdown]
 # ## 7.4 How many bytes?
+# *Core · 6 minutes*
 #
-# Time is saved; memory is the price. Each position keeps a key and a value, for every key/value head, in every layer:
+# We save time and pay with memory. Each position keeps a key and a value, for every key/value head, in every layer:
 #
 # $$\text{bytes} = 2 \cdot N \cdot B \cdot H_{kv} \cdot L \cdot d_{head} \cdot s ,$$
 #
-# with $N$ layers, $B$ sequences side by side, $L$ positions, heads of size $d_{head}$, and $s$ bytes per number (4 for float32, 2 for float16 and bfloat16). By hand, for 2 layers, 1 sequence, 3 key/value heads, 5 positions, heads of size 4 and float32: one tensor has $3 \cdot 5 \cdot 4 = 60$ numbers, so 240 bytes. There are two of them in each of two layers.
+# with $N$ layers, $B$ sequences side by side, $L$ positions, heads of size $d_{head}$, and $s$ bytes per number (4 for float32, 2 for float16 and bfloat16). For example, take 2 layers, 1 sequence, 3 key/value heads, 5 positions, heads of size 4 and float32. One tensor has $3 \cdot 5 \cdot 4 = 60$ numbers, which is 240 bytes, and each of the two layers has two of them.
 
 # %%
 caches = [KVCache(1, 3, max_len=5, d_head=4) for layer in range(2)]
 held = [x for cache in caches for x in cache.update(*torch.zeros(2, 1, 3, 5, 4))]
 measured = sum(tensor.untyped_storage().nbytes() for tensor in held)
-print("by hand", 2 * 2 * 240, "  measured", measured)
+print("counted", 2 * 2 * 240, "  measured", measured)
 
 # %% [markdown]
-# **Do 7.1 of the {{exercises_link}} now (5 minutes).** Then a model that people use. Llama 3 8B has 32 layers, 32 heads of size 128, and a feed-forward network of width 14,336 (three matrices) in each layer. Two bytes per number.
+# **Do exercise 7.1 now (6 minutes), then read on.** It turns the question around and asks how long a text fits.
+#
+# Now a model that people use. Llama 3 8B has 32 layers, 32 heads of size 128, and in each layer a feed-forward network of width 14,336 (three matrices). A number takes two bytes.
 
 # %%
 widgets.predict(
-    "7.3",
+    "7.C",
     "With a key/value head for every head: from how many sequences of 8,192 tokens on "
     "does the cache take more memory than the weights?",
     between=(1, 64),
@@ -260,57 +267,51 @@ for heads in (32, 8, 1):
     print(f"H_kv = {heads:2}   weights {weights / GIB:5.2f} GiB", end="   ")
     print(f"cache {one / GIB:6.3f} GiB   sequences on a GPU of 80 GB: {fit}")
 more = weight_bytes(32) // llama.cache_bytes(1, 8192, 2, 32) + 1
-widgets.came_out("7.3", more)
+widgets.came_out("7.C", more)
 
 # %% [markdown]
-# Five conversations fill more memory than the whole model. (Norms are left out of the weights; they're less than a thousandth.) The model was published with 8 key/value heads, so that more than four times as many fit. Who else shares, and how much?
+# Five conversations fill more memory than the whole model. (Norms are left out of the weights; they're less than a thousandth.) The model was published with 8 key/value heads, and more than four times as many conversations fit. Who else shares, and how much?
 
 # %%
-length = 4096
-labels = {
-    "a key/value head for every head": lambda m: m.num_heads,
-    "as published": lambda m: m.num_kv_heads,
-    "one key/value head": lambda m: 1,
+sizes = {
+    heads: [m.cache_bytes(1, 4096, 2, count(m)) / GIB for m in MODELS]
+    for heads, count in {
+        "one key/value head": lambda m: 1,
+        "a key/value head for every head": lambda m: m.num_heads,
+        "as published": lambda m: m.num_kv_heads,
+    }.items()
 }
-caches = {
-    label: [m.cache_bytes(1, length, 2, heads(m)) / GIB for m in MODELS]
-    for label, heads in labels.items()
-}
+published = ("as published", sizes.pop("as published"))
 
 # %%
-ax = plotting.new_axes(8.6, 4.0)
-marks = zip(caches.items(), plotting.COLORS, "^oD", (12, 6, 12), strict=False)
-for (label, sizes), color, mark, size in marks:
-    fill = "full" if mark == "o" else "none"
-    ax.plot(sizes, mark, color=color, ms=size, mew=1.6, label=label, fillstyle=fill)
-ax.set(ylabel="GiB for 4,096 tokens (log scale)", yscale="log", ylim=(0.01, 300))
-ax.set_xticks(range(len(MODELS)), ["\n".join(m.name.rsplit(" ", 1)) for m in MODELS])
-ax.legend(frameon=False, ncols=3, fontsize=9, loc="upper left")
+names = ["\n".join(m.name.rsplit(" ", 1)) for m in MODELS]
+ax = plotting.named_spans(names, sizes, published, ylabel="GiB for 4,096 tokens (log)")
+plotting.mark_levels(ax, {"weights of\nLlama 3 8B": weight_bytes(8) / GIB})
 plotting.show(
     ax,
-    "Three marks for each of seven models on a logarithmic scale: the cache with a "
-    "key/value head for every head, as published, and with one. The published mark of "
-    "GPT-2 XL and Llama 2 7B is the first, of Falcon 7B the last, of the others "
-    "between.",
+    "For each of seven models a line from the cache with one key/value head to the "
+    "cache with one for every head, and a dot as published: at the top for GPT-2 XL "
+    "and Llama 2 7B, at the bottom for Falcon 7B, between for the others.",
 )
 
 # %% [markdown]
-# *Notice where the dot stands: inside the triangle (nothing is shared), inside the diamond (all share one), or in between.* The sources of these shapes are listed in `course_utils/widgets/cache_calculator.py`.
+# *A dot at the top of its line means that nothing is shared, and at the bottom that all heads share one. Most models lie in between.* The sources of these shapes are listed in `course_utils/widgets/cache_calculator.py`.
 
 # %% [markdown]
 # ## 7.5 Heads that share
+# *Core · 5 minutes*
 #
 # Keep all $H$ query heads, but only $H_{kv}$ heads of keys and values. Groups of $G = H / H_{kv}$ neighboring query heads share one. With $H_{kv} = H$ that is **multi-head** attention (MHA), with $H_{kv} = 1$ **multi-query** attention (MQA, Shazeer 2019), and everything between is **grouped-query** attention (GQA, Ainslie et al. 2023).
 
 # %%
-plotting.show(diagrams.head_wiring(6, 2))
+plotting.show(diagrams.head_wirings(6, [6, 2, 1]))
 
 # %% [markdown]
-# By hand for $H = 6$ and $H_{kv} = 2$: $G = 3$, so query heads 0, 1, 2 meet key/value head 0, and 3, 4, 5 meet head 1. In general, query head $h$ meets head $\lfloor h / G \rfloor$, and the formula is that of lesson 06 with one index changed:
+# *A dashed frame holds a key head and its value head. Whoever reads the one reads the other.* In the middle, $G = 3$. Query heads 0, 1, 2 meet key/value head 0, and 3, 4, 5 meet head 1. In general, query head $h$ meets head $\lfloor h / G \rfloor$, and the formula is that of lesson 06 with one index changed:
 #
 # $$\text{head}_h = \operatorname{softmax}\!\Big(\frac{Q_h K_{\lfloor h/G \rfloor}^\top}{\sqrt{d_{head}}}\Big)\, V_{\lfloor h/G \rfloor} , \qquad h = 0, \dots, H - 1 .$$
 #
-# $Q_h$ has shape $(L_q, d_{head})$, $K_j$ and $V_j$ have shape $(L_k, d_{head})$. As a loop:
+# $Q_h$ has shape $(L_q, d_{head})$, $K_j$ and $V_j$ have shape $(L_k, d_{head})$. Written as a loop:
 
 # %%
 def grouped_loop(q, k, v, mask):  # mask: one for all heads, (B or 1, 1, L_q, L_k)
@@ -322,9 +323,10 @@ def grouped_loop(q, k, v, mask):  # mask: one for all heads, (B or 1, 1, L_q, L_
     return torch.stack(heads, dim=1)  # (B, H, L_q, d_head)
 
 # %% [markdown]
-# **Do 7.3 and 7.4 of the {{exercises_link}} now (25 minutes)**: share the heads without a loop, then the whole layer. (Exercise 7.7 gives that layer a cache.) From here on we use the library's function, which gives what PyTorch's own does:
+# **Do exercise 7.6 now (12 minutes), then read on.** There you get a version without a loop. Every shape fits, and the heads meet the wrong partners. (Exercise 7.4, 20 minutes, asks for a whole layer. It can wait.) The library repeats each key/value head $G$ times and then does what lesson 06 did. It agrees with the loop and with PyTorch:
 
 # %%
+rng = torch.Generator().manual_seed(3)
 B, H, H_kv, L_q, L_k, d_head = 2, 6, 2, 5, 7, 4
 q = torch.randn(B, H, L_q, d_head, generator=rng)
 k, v = torch.randn(2, B, H_kv, L_k, d_head, generator=rng)
@@ -334,14 +336,14 @@ loop = grouped_loop(q, k, v, mask)  # (B, H, L_q, d_head)
 shared = [multi_head.repeat_kv(t, H // H_kv) for t in (k, v)]
 ours, _ = attention.scaled_dot_product_attention(q, *shared, mask)
 torch_own = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, enable_gqa=True)
-for other in (loop, torch_own):
-    assert torch.allclose(ours, other, atol=1e-5)
-print("loop, shared heads and PyTorch (enable_gqa=True) agree:", tuple(ours.shape))
+for name, other in {"loop": loop, "PyTorch (enable_gqa=True)": torch_own}.items():
+    print(f"library and {name} agree:", torch.allclose(ours, other, atol=1e-5))
 
 # %% [markdown]
-# ## 7.6 What gets smaller, and what doesn't
+# ## 7.6 What sharing saves
+# *Core · 7 minutes*
 #
-# One decode step of one layer: a new position meets 2,048 others. PyTorch's counter counts the multiplications (halved, since it counts additions too). The last column has the numbers that the step reads from the cache.
+# Take one decode step of one layer, in which a new position meets 2,048 keys, its own included. PyTorch's counter counts the multiplications (halved, since it counts additions too). Beside them is how many numbers the step reads from the cache, and how many multiplications each of these numbers is used for.
 
 # %%
 def multiplications(compute):
@@ -350,43 +352,102 @@ def multiplications(compute):
     return count.get_total_flops() // 2
 
 
-num_heads, size, L = 16, 32, 2048
-layers = {}
+def filled(layer, length, room=99):
+    cache = KVCache(1, layer.num_kv_heads, length + room, layer.d_head)
+    cache.update(*torch.randn(2, 1, layer.num_kv_heads, length, layer.d_head))
+    return cache
+
+
+layers = {h: multi_head.MultiHeadAttention(512, 16, num_kv_heads=h) for h in (16, 4, 1)}
+new = torch.randn(1, 1, 512)  # (B=1, L_q=1, d_model)
 
 # %%
-new = torch.randn(4, 1, num_heads * size, generator=rng)  # (B, L_q=1, d_model)
-print("H_kv   k_proj and v_proj   q_proj and o_proj   scores and sums   numbers read")
-for heads in (16, 4, 1):
-    layer = MultiHeadAttention(num_heads * size, num_heads, num_kv_heads=heads)
-    layers[heads] = layer.requires_grad_(False)
-    cache = KVCache(4, heads, L + 99, size)
-    cache.update(*torch.randn(2, 4, heads, L - 1, size, generator=rng))
-    step = {"cache": cache, "return_weights": True}
-    whole = multiplications(lambda a=layer, step=step: a(new, **step))
+print("H_kv   k, v projections   q, o projections   scores, sums   read   uses of each")
+for heads, layer in layers.items():
+    layer.requires_grad_(False)
+    cache = filled(layer, 2047)
+    step = lambda a=layer, c=cache: a(new, cache=c, return_weights=True)
+    whole = multiplications(step)
     shared = multiplications(lambda a=layer: (a.k_proj(new), a.v_proj(new)))
     own = multiplications(lambda a=layer: (a.q_proj(new), a.o_proj(new)))
-    counts = (shared, own, whole - shared - own, 2 * 4 * heads * L * size)
-    print(f"{heads:4}" + "".join(f"{count / 1e6:17.2f} M" for count in counts))
+    numbers, rest = 2 * heads * 2048 * layer.d_head, whole - shared - own
+    print(f"{heads:4}{shared / 1e6:17.2f}M{own / 1e6:18.2f}M", end="")
+    print(f"{rest / 1e6:14.2f}M{numbers / 1e6:6.2f}M{rest / numbers:15.0f}")
 
 # %% [markdown]
-# The two projections that make keys and values shrink with $H_{kv}$, and so does what is read. The scores don't: there is still one map of weights for every *query* head. So each number that is read gets used more often, and that matters, because hardware multiplies much faster than it reads memory (Shazeer 2019, section 2.4). Measured here, one thread, the best of 20:
+# The two projections that make keys and values shrink with $H_{kv}$, and so does what is read. The scores and the weighted sums don't. There is still one map of weights for every *query* head. With one shared head each number that is read gets used sixteen times.
+#
+# Now measure a step against the length, with one thread, the best of ten. Without a cache a step computes all positions again.
 
 # %% tags=["nbval-ignore-output"]
-for heads, layer in layers.items():
-    cache = KVCache(4, heads, L + 99, size)
-    cache.update(*torch.randn(2, 4, heads, L - 1, size))
-    step = lambda a=layer, cache=cache: a(new, cache=cache)
-    seconds = min(timeit.repeat(step, number=1, repeat=20))
-    mib = cache.num_bytes / 2**20
-    print(f"H_kv = {heads:2}   cache {mib:4.1f} MiB   {1000 * seconds:.2f} ms")
+def milliseconds(compute, repeat=10):
+    return 1000 * min(timeit.repeat(compute, number=1, repeat=repeat))
+
+
+lengths, curves = torch.tensor([128, 256, 512, 1024, 2048]), {"no cache, H_kv = 16": []}
+for length in lengths.tolist():
+    text, mask = torch.randn(1, length, 512), masks.causal_mask(length)
+    again = lambda text=text, mask=mask: layers[16](text, mask=mask)
+    curves["no cache, H_kv = 16"].append(milliseconds(again, repeat=3))
+    for heads, layer in layers.items():
+        cache = filled(layer, length - 1)
+        step = lambda a=layer, c=cache: a(new, cache=c)
+        curves.setdefault(f"cache, H_kv = {heads}", []).append(milliseconds(step))
+alone = milliseconds(lambda: layers[16].o_proj(layers[16].q_proj(new)))
+
+# %% tags=["nbval-ignore-output"]
+ys = {name: torch.tensor(values) for name, values in curves.items()}
+labels = {"xlabel": "length (log)", "ylabel": "milliseconds a step (log)"}
+ax = plotting.curves(lengths, ys, ax=plotting.new_axes(7.2, 3.8), **labels)
+plotting.mark_levels(ax, {"q_proj and\no_proj alone": alone})
+ax.set(xscale="log", yscale="log")
+ax.set_xticks(lengths.tolist(), lengths.tolist())
+above = {"loc": "lower center", "bbox_to_anchor": (0.5, 1), "frameon": False}
+ax.legend(ncols=4, fontsize=9, **above)
+ax.minorticks_off()
+
+# %% tags=["nbval-ignore-output"]
+plotting.show(
+    ax,
+    "Milliseconds for one step of one layer against the length, both axes logarithmic. "
+    "Without a cache a step takes the longest and grows fastest. With a cache it "
+    "takes far less, the less, the fewer key/value heads there are.",
+)
+for name, y in ys.items():
+    print(f"{name:20}", *(f"{t:9.3f}" for t in y.tolist()))
 
 # %% [markdown]
-# Sixteen times less reading doesn't make a step sixteen times faster: the scores and two of the projections take time as well, and they stay what they were.
+# *The top curve is a step without a cache. Among the three with one, fewer key/value heads take less time, and the more so the longer the text. The dashed line is what two of the projections take alone, which no sharing can save.*
+#
+# Where does the saving come from? Sharing changes two things, the projections and the reading. And the scores have as many multiplications as before. Shazeer's explanation (2019, section 2.4) is the reading. Let's change nothing else. We hand PyTorch sixteen key/value heads that are all the same. Once they are sixteen copies in memory. Once there is a single head in memory that is *shown* sixteen times (`expand` gives its axis the stride 0). Both calls get the same shapes and the same numbers.
+
+# %%
+widgets.predict(
+    "7.D",
+    "The sixteen copies take how many times as long as the one head?",
+    between=(0.5, 20),
+    step=0.5,
+)
+
+# %% tags=["nbval-ignore-output"]
+asks = torch.randn(1, 16, 1, 32)  # (B, H=16, L_q=1, d_head)
+one = torch.randn(2, 1, 1, 8192, 32).expand(2, 1, 16, 8192, 32)  # keys and values
+spent = {}
+for name, (key, value) in {"one head": one, "copies": one.contiguous()}.items():
+    attend = lambda k=key, v=value: F.scaled_dot_product_attention(asks, k, v)
+    spent[name] = milliseconds(attend)
+    mib = key.untyped_storage().nbytes() / 2**20  # keys and values share it
+    print(f"{name:10} {tuple(key.shape)} {mib:5.0f} MiB {spent[name]:8.2f} ms")
+widgets.came_out("7.D", round(spent["copies"] / spent["one head"], 1))
+
+# %% [markdown]
+# The multiplications are the same, and the copies take much longer. What costs time is getting the numbers from memory. **Exercise 7.11 (3 minutes) asks what else would make each number read worth more. Do it now.**
 
 # %% [markdown]
 # ## 7.7 What sharing costs
+# *Core · 6 minutes*
 #
-# A shared head must serve all its query heads at once. To see whether that hurts we need a task whose heads have *different* things to do. Six items lie in an index. Each item has four names and four contents, one of each kind, all of them numbers from 0 to 5; no two items share a name of the same kind. A question gives one name of each kind, often of different items, and wants the contents that go with them. That's four lookups at once, for a layer with four query heads of size 8.
+# A shared head must serve all its query heads at once. To see whether that hurts we need a task whose heads have *different* things to do. Six items lie in an index. Each has four names and four contents, one of each kind, all of them numbers from 0 to 5. No two items share a name of the same kind. A question gives one name of each kind, often of different items, and wants the contents that go with them. That's four lookups at once, for a layer with four query heads of size 8.
 
 # %%
 question, items, target = lookups.make_batch(1, torch.Generator().manual_seed(0))
@@ -397,146 +458,136 @@ for item, (name, content) in enumerate(numbers.tolist()):
     print(f"item {item}   names {name}   contents {content}")
 
 # %% [markdown]
-# Four, two or one head of keys and values; everything else is the same, the number of updates and the batches included. Each is trained from five seeds. A guesser is right in one of six. Someone who can do $n$ of the four lookups and guesses the rest gets $(n + (4 - n)/6) / 4$.
-
-# %%
-widgets.predict(
-    "7.4",
-    "After 1,080 updates, with one shared head: how many percent are right?",
-    between=(0, 100),
-    step=1,
-)
-
-# %% [markdown]
-# All runs take two minutes (`python -m experiments lookups`), so their numbers come with the course. One of them live, to see that it's the same:
+# Models with four, two or one head of keys and values were trained alike, each from five seeds (`python -m experiments lookups`, some minutes, so the numbers come with the course). If you can do $n$ of the four lookups and guess the rest (right in one of six), you get $(n + (4 - n)/6) / 4$.
 
 # %%
 rows = read_rows("lookups")
 
 
 def measured(start, heads):
-    """(seeds, measurements): the accuracy on the way; and the steps."""
-    found = [r for r in rows if r["start"] == start and int(r["num_kv_heads"]) == heads]
-    steps = sorted({int(r["step"]) for r in found})
-    seeds = sorted({int(r["seed"]) for r in found})
-    values = {(int(r["seed"]), int(r["step"])): float(r["accuracy"]) for r in found}
-    return torch.tensor([[values[s, t] for t in steps] for s in seeds]), steps
+    """For each seed: the accuracy after so many updates."""
+    runs = {}
+    for row in rows:
+        if row["start"] == start and int(row["num_kv_heads"]) == heads:
+            run = runs.setdefault(int(row["seed"]), {})
+            run[int(row["step"])] = float(row["accuracy"])
+    return runs
 
-
-# %% tags=["nbval-ignore-output"]
-torch.manual_seed(0)
-live = lookups.Lookups(2)
-with tqdm(total=225, desc="training", mininterval=1, file=sys.stdout) as bar:
-    for step, right in lookups.train(live, 225, seed=10):
-        bar.set_postfix_str(f"right {right:.2f}")
-        bar.update(step - bar.n)
-stored, steps = measured("from random weights", 2)
-same = stored[0, steps.index(step)]
-print(f"after {step} updates: live {right:.2f}, stored {same:.2f}")
 
 # %%
-def draw_levels(ax):
-    """A dotted line for each number of lookups that can be done, the rest guessed."""
-    for solved in range(5):
-        level = (solved + (4 - solved) / 6) / 4
-        ax.axhline(level, color="0.6", lw=0.8, ls=":")
-        ax.text(1250, level, f"{solved} solved", va="center", fontsize=9)
+def show(name, start, heads, step):
+    found = [f"{run[step]:.2f}" for run in measured(start, heads).values()]
+    print(f"{name:19} {step:4} updates  ", *found)
 
-# %%
-ax = plotting.new_axes(8.6, 4.2)
-for heads, color in zip((4, 2, 1), plotting.COLORS, strict=False):
-    right, steps = measured("from random weights", heads)  # (seeds, measurements)
-    ax.fill_between(steps, right.amin(0), right.amax(0), color=color, alpha=0.18, lw=0)
-    ax.plot(steps, right.median(0).values, color=color, label=f"H_kv = {heads}")
-draw_levels(ax)
-ax.set(xlabel="updates", ylabel="share of right contents")
-ax.set(ylim=(0, 1.05), xlim=(0, 1240), xticks=range(0, 1081, 180))
-ax.legend(frameon=False, loc="lower center", ncols=3)
-plotting.show(
-    ax,
-    "Accuracy against updates, the median of five seeds with their whole range. Four "
-    "key/value heads are at 1 soonest, two arrive there by 1,080 updates, one is still "
-    "below the line of three lookups solved, and its seeds are far apart.",
-)
 
-# %%
+fresh = "from random weights"
 for heads in (4, 2, 1):
-    right, steps = measured("from random weights", heads)  # (seeds, measurements)
-    end = "  ".join(f"{a:.2f}" for a in right[:, -1].tolist())
-    runs = [zip(row.tolist(), steps, strict=True) for row in right]
-    first = [next((step for a, step in run if a >= 0.95), "never") for run in runs]
-    print(f"H_kv = {heads}   at the end {end}   0.95 reached after {first}")
-widgets.came_out("7.4", 100 * right[:, -1].median().item())
+    show(f"H_kv = {heads}", fresh, heads, 360)
 
 # %% [markdown]
-# *Notice the dotted lines: curves rest on them. With one shared head four of the seeds end near three lookups solved, one stays at two, and none gets all four by then. With two heads all five seeds get all four, but each of them needs more updates than with four heads.* So how much sharing costs depends on *when* you ask, and a single training length would have told half the story. The task was made to show a cost: tiny heads with nothing in common to share. For language models the papers report quality close to multi-head attention with a handful of groups (Ainslie et al. 2023, section 3).
-
-# %% [markdown]
-# ## 7.8 From a trained model
-#
-# A multi-head model that's trained already need not be thrown away. Ainslie et al. make each shared head the **mean** of the heads of its group, and train a little more ("uptraining"; they spend 5 % of the original training). By hand: four heads of size 1 whose rows are 1, 3, 10 and 20 become, in two groups, 2 and 15. **Do 7.5 of the {{exercises_link}} now (10 minutes).**
-#
-# They compare the mean with keeping the first head of each group and dropping the rest. Our four-head models had 900 updates; 5 % of that is 45.
+# Both that share are behind. A delay and a lack look the same at one budget, though. Let's train on, the single head more than ten times as long. Beside it we put a single shared head of size 32.
 
 # %%
 widgets.predict(
-    "7.5",
+    "7.E",
+    "Given more updates, which of them get all four lookups right with every seed?",
+    choices=["two heads and one head", "two heads, but not one", "neither"],
+)
+
+# %%
+models = {f"H_kv = {heads}": measured(fresh, heads) for heads in (4, 2, 1)}
+longer = measured("trained on", 1)  # the single heads, for longer
+for seed, run in longer.items():
+    models["H_kv = 1"][seed] |= run
+models["one, of size 32"] = measured("keys and values of 32", 1)
+
+# %%
+ax = plotting.new_axes(8.0, 4.2)
+for (name, runs), color in zip(models.items(), plotting.COLORS, strict=False):
+    for run in runs.values():
+        line = ax.plot(list(run), list(run.values()), color=color)[0]
+    line.set_label(name)
+levels = {f"{n} solved": (n + (4 - n) / 6) / 4 for n in range(5)}
+plotting.mark_levels(ax, levels).set(xscale="log", xlim=(45, 4005), ylim=(0.1, 1.03))
+ax.set(xlabel="updates (log)", ylabel="share of right contents")
+ax.set_xticks([45, 90, 180, 360, 1080, 4005], [45, 90, 180, 360, 1080, 4005])
+ax.legend(frameon=False, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+ax.minorticks_off()
+
+# %%
+plotting.show(
+    ax,
+    "Accuracy against updates on a log axis, a line for each seed. Four "
+    "key/value heads are at 1 first, two and one of size 32 arrive later, and one of "
+    "size 8 stays at the line of three lookups solved or below until 4,005 updates.",
+)
+for name, runs in models.items():
+    at = "  ".join(f"{run[1080]:.2f}" for run in runs.values())
+    hits = [[step for step, a in run.items() if a >= 0.95] for run in runs.values()]
+    first = [steps[0] if steps else "never" for steps in hits]
+    print(f"{name:16} after 1080 updates {at}   0.95 after {first}")
+for seed, run in longer.items():
+    print(f"H_kv = 1, seed {seed}, after {max(run)} updates: {run[max(run)]:.2f}")
+widgets.came_out("7.E", "two heads, but not one")
+
+# %% [markdown]
+# *Two heads were late. By 1,080 updates every seed does all four lookups, as with four heads before. One head of size 8 is another matter. No seed gets past the line of three lookups. Trained on to 4,005 updates, four of the five end on that line and one ends on the line below it, and their curves are flat.* After 360 updates the two looked much alike. A delay passes, and a ceiling stays.
+#
+# Is it the sharing that makes the ceiling? The fourth color is a single shared head, too. Only its key and its value are as wide as those of four heads together (and so is its cache, which makes it no bargain). It gets through the ceiling with every seed that we tried. What a shared head of size 8 lacks is room. **Exercise 7.9 (20 minutes)** asks which of the two is too narrow, the key or the value.
+#
+# The task was made to show a cost: tiny heads with nothing in common to share. For language models the papers report quality close to multi-head attention with a handful of groups (Ainslie et al. 2023, section 3).
+
+# %% [markdown]
+# ## 7.8 From a trained model
+# *More · 6 minutes*
+#
+# A multi-head model that's already trained need not be thrown away. Ainslie et al. make each shared head the **mean** of the heads of its group, and train a little more ("uptraining"; they spend 5 % of the original training). Four heads of size 1 with the rows 1, 3, 10 and 20 become, in two groups, 2 and 15. **Exercise 7.5 (10 minutes)** asks for that.
+#
+# They compare the mean with keeping the first head of each group and dropping the rest. Our four-head models had 900 updates, and 5 % of that is 45.
+
+# %%
+widgets.predict(
+    "7.F",
     "Two heads after 45 more updates: which are better?",
     choices=["the means of the groups", "the first of each group", "no difference"],
 )
 
 # %%
-def show(start, more):
-    before = measured("mean of the group", 2)[1][0]  # updates before the conversion
-    right, steps = measured(start, 2)  # (seeds, measurements)
-    row = right[:, steps.index(before + more)]
-    found = "  ".join(f"{a:.2f}" for a in row.tolist())
-    print(f"{start:20} {before} + {more:2} updates   {found}")
-
-
-print("share of right contents with two key/value heads, five seeds")
-for start in ("mean of the group", "first of the group"):
-    show(start, 0)
-    show(start, 45)
-show("from random weights", 45)
-widgets.came_out("7.5", "the means of the groups")
+print("share of right contents, five seeds")
+for heads in (2, 1):
+    print(f"{heads} of keys and values")
+    for start in ("mean of the group", "first of the group"):
+        for more in (0, 45, 90, 135, 180):
+            show(start, start, heads, 900 + more)
+    for step in (45, 405, 945, 1080):
+        show(fresh, fresh, heads, step)
+widgets.came_out("7.F", "the means of the groups")
 
 # %% [markdown]
-# Right after the conversion the model is damaged. Means blur heads that did different things. First heads leave 0.58 for every seed, which is two lookups solved and two guessed. With means, 45 updates mend every seed. With first heads they don't: what the dropped heads did has to be learned again. The last row has models that shared from the start and had as many updates in all. Four of them are as good as the means, so converting is no better than sharing from the start. What it saves is the first 900 updates, if somebody has made them already.
+# Right after the conversion every model is damaged. First heads leave 0.58 for two heads, which is the level of two lookups solved and two guessed. After 45 updates all five with two means are mended, and first heads need far longer. (Look at the rows from random weights: 45 updates are nothing for them, and by 7.7 they needed 405 to 990 to get to 0.95.) At the end models that shared from the start do as well. What a conversion saves is the updates that the trained model has already had.
+#
+# With a single head the same numbers tell another story. After 45 updates, with four of the five seeds the means lie below the model that shared from the start and had as many updates in all (945). After 180 they have caught up, and that's where it ends, at the ceiling of 7.7. First heads are still behind. A conversion can't make room that one small head doesn't have.
 
 # %% [markdown]
 # ## What goes wrong
+# *More · 4 minutes*
 #
-# **The cache hands back its unwritten tail.** A key of zeros has the score 0, and $e^0 = 1$: it gets weight like any other. How you'd notice: cached and uncached outputs differ, so always keep a test that compares them.
-
-# %%
-class TailCache:
-    def __init__(self):
-        self.room = torch.zeros(2, 1, 1, 8, 4)  # keys and values
-        self.length = 0
-
-    def update(self, key, value):
-        end = self.length + key.shape[2]
-        self.room[0, :, :, self.length : end] = key
-        self.room[1, :, :, self.length : end] = value
-        self.length = end
-        return self.room  # all 8 positions
-
+# **The cache hands back its unwritten tail.** A cache with room for 8 positions has 5 written ones, and all 8 go into the attention. A key of zeros has the score 0, and $e^0 = 1$. It gets weight like any other:
 
 # %%
 # each (B, H, L, d_head)
 query, keys, values = torch.randn(3, 1, 1, 5, 4, generator=rng)
 last = query[:, :, -1:]
-uncached, _ = attention.scaled_dot_product_attention(last, keys, values)
-for cache in (KVCache(1, 1, 8, 4), TailCache()):
-    k, v = cache.update(keys, values)
-    output, weights = attention.scaled_dot_product_attention(last, k, v)
-    off, lost = (output - uncached).abs().max(), weights[..., 5:].sum()
-    print(f"{type(cache).__name__:10} off by {off:.2f}", end="   ")
-    print(f"weight on unwritten keys {lost:.2f}")
+right, _ = attention.scaled_dot_product_attention(last, keys, values)
+room = [F.pad(t, (0, 0, 0, 3)) for t in (keys, values)]  # (B, H, 8, d_head)
+wrong, weights = attention.scaled_dot_product_attention(last, *room)
+print(f"off by {(wrong - right).abs().max():.2f}", end="   ")
+print(f"weight on unwritten keys {weights[..., 5:].sum():.2f}")
 
 # %% [markdown]
-# **`repeat` for `repeat_interleave`.** It gives 0 1 0 1 0 1 where 0 0 0 1 1 1 is meant: the right shape, other partners. For a model that's *trained* with it, it's only another numbering of the query heads. Weights that were trained elsewhere don't. How you'd notice: a fixed set of weights gives another output than a reference does.
+# A test that compares cached with uncached outputs finds this at once.
+#
+# **`repeat` for `repeat_interleave`.** It gives 0 1 0 1 0 1 where 0 0 0 1 1 1 is meant. The shape is right, the partners are wrong:
 
 # %%
 met = torch.arange(2.0).view(1, 2, 1, 1)  # (B, H_kv=2, L=1, d_head=1): head j holds j
@@ -544,21 +595,96 @@ print("repeat            ", met.repeat(1, 3, 1, 1).flatten().int().tolist())
 print("repeat_interleave ", met.repeat_interleave(3, dim=1).flatten().int().tolist())
 
 # %% [markdown]
+# A model that's *trained* with `repeat` learns just as well. For it that's only another numbering of the query heads. Weights that were trained the one way don't work the other way, unless you renumber them, and that is **exercise 7.3 (10 minutes)**.
+
+# %% [markdown]
+# ## The whole thing
+# *Core · 2 minutes*
+#
+# Once you've done exercise 7.6, unfold this cell. It's the class of lesson 06 for causal self-attention. `NEW` marks what this lesson added to it.
+
+# %% tags=["whole"]
+class CausalSelfAttention(nn.Module):
+    """Causal self-attention whose heads may share keys and values, and that can cache.
+
+    Without a cache ``x`` is the whole text, with one it is what comes next.
+    """
+
+    def __init__(self, d_model, num_heads, num_kv_heads=None):
+        super().__init__()
+        num_kv_heads = num_heads if num_kv_heads is None else num_kv_heads  # NEW
+        if d_model % num_heads or num_heads % num_kv_heads:
+            raise ValueError("num_kv_heads must divide num_heads, and that d_model")
+        self.num_heads, self.num_kv_heads = num_heads, num_kv_heads
+        self.d_head = d_model // num_heads
+        self.q_proj = nn.Linear(d_model, d_model)
+        self.k_proj = nn.Linear(d_model, num_kv_heads * self.d_head)  # NEW: smaller
+        self.v_proj = nn.Linear(d_model, num_kv_heads * self.d_head)  # NEW: smaller
+        self.o_proj = nn.Linear(d_model, d_model)
+
+    def split(self, x, heads):
+        """(B, L, heads * d_head) -> (B, heads, L, d_head)"""
+        B, L, _ = x.shape
+        return x.reshape(B, L, heads, self.d_head).transpose(1, 2)
+
+    def merge(self, heads):
+        """(B, H, L, d_head) -> (B, L, d_model)"""
+        B, H, L, d_head = heads.shape
+        return heads.transpose(1, 2).reshape(B, L, H * d_head)
+
+    def attend(self, q, k, v):
+        """Each query sees the keys up to its own position, the last L_q of L_k."""
+        group = self.num_heads // self.num_kv_heads  # NEW
+        k = k.repeat_interleave(group, dim=1)  # NEW: (B, H, L_k, d_head)
+        v = v.repeat_interleave(group, dim=1)  # NEW
+        L_q, L_k = q.shape[2], k.shape[2]
+        allowed = torch.ones(L_q, L_k).tril(L_k - L_q) > 0  # NEW: bottom-right
+        scores = q @ k.transpose(-2, -1) / self.d_head**0.5  # (B, H, L_q, L_k)
+        weights = scores.masked_fill(~allowed, -torch.inf).softmax(dim=-1)
+        return weights @ v  # (B, H, L_q, d_head)
+
+    def forward(self, x, cache=None):
+        q = self.split(self.q_proj(x), self.num_heads)  # (B, H, L_q, d_head)
+        k = self.split(self.k_proj(x), self.num_kv_heads)  # (B, H_kv, L_q, d_head)
+        v = self.split(self.v_proj(x), self.num_kv_heads)
+        if cache is not None:  # NEW
+            k, v = cache.update(k, v)  # (B, H_kv, L_k, d_head)
+        return self.o_proj(self.merge(self.attend(q, k, v)))  # (B, L_q, d_model)
+
+# %% [markdown]
+# With the same weights it does what the library's layer does, whole or piece by piece, with either of the two caches:
+
+# %%
+torch.manual_seed(0)
+x = torch.randn(2, 9, 24)  # (B, L, d_model)
+for heads in (6, 2, 1):
+    mine = CausalSelfAttention(24, 6, heads).requires_grad_(False)
+    library = multi_head.MultiHeadAttention(24, 6, num_kv_heads=heads)
+    library.load_state_dict(mine.state_dict())
+    want = library(x, mask=masks.causal_mask(9)).detach()
+    for cache in (JoinedCache(), KVCache(2, heads, max_len=9, d_head=4)):
+        steps = torch.cat([mine(new, cache) for new in x.split([4, 3, 1, 1], dim=1)], 1)
+        same = [torch.allclose(y, want, atol=1e-6) for y in (mine(x), steps)]
+        print(f"H_kv = {heads}, {type(cache).__name__}: equal whole, in pieces: {same}")
+
+# %% [markdown]
 # ## In practice
+# *More · 2 minutes*
 #
 # - `F.scaled_dot_product_attention(..., enable_gqa=True)` takes fewer key/value heads as they are. Without that argument PyTorch refuses them, unless there is only one, which broadcasts.
 # - Other names for `num_kv_heads`: `num_key_value_heads` (Hugging Face), `n_kv_heads` (Meta's Llama), `n_query_groups` (LitGPT).
-# - Servers keep the cache in pages, so that room is set aside as a text grows (vLLM: Kwon et al. 2023), and in 8 bits or fewer. Both shrink other factors of the same formula; a sliding window (lesson 05) limits $L$.
+# - Servers keep the cache in pages, so that room is set aside as a text grows and not for the longest possible one (vLLM: Kwon et al. 2023). Keeping it in 8 bits or fewer shrinks $s$ in the formula of 7.4. A sliding window (lesson 05) limits $L$.
 # - Rotary positions (lesson 08) are applied to the keys *before* they enter the cache.
 
 # %% [markdown]
 # ## Recap
+# *Core · 2 minutes*
 #
 # 1. **What is computed again**: keys and values of all old positions, in every layer, at every step. With a causal mask they never change, so a cache keeps them. Old queries have done their work.
-# 2. **Cached = uncached**, in pieces of any size, if the mask is aligned bottom-right and only written positions are handed back.
-# 3. **Bytes**: $2 \cdot N \cdot B \cdot H_{kv} \cdot L \cdot d_{head} \cdot s$; a few long conversations weigh more than the model.
-# 4. **Sharing**: query head $h$ meets key/value head $\lfloor h / G \rfloor$. The cache, the reading and two projections shrink; the scores don't. It can cost accuracy, and how much depends on how long you train.
-# 5. **Converting**: the mean of each group, then a short training.
+# 2. **The cache changes nothing but the time.** The model writes the same text, and the longer it is, the more is gained. (*More*, from 7.3: in pieces of any size, if the mask is aligned bottom-right.)
+# 3. **Bytes**: $2 \cdot N \cdot B \cdot H_{kv} \cdot L \cdot d_{head} \cdot s$. A few long conversations take more memory than the model.
+# 4. **Sharing**: query head $h$ meets key/value head $\lfloor h / G \rfloor$. The cache, the reading and two projections shrink, and the scores don't. It can cost accuracy. In our task two heads of size 8 were late. One hit a ceiling, and a shared head four times as wide didn't.
+# 5. (*More*, from 7.8) **Converting**: the mean of each group, then a short training. It brings no shared head through its ceiling.
 #
 # | symbol | meaning | shape |
 # |---|---|---|
@@ -569,11 +695,12 @@ print("repeat_interleave ", met.repeat_interleave(3, dim=1).flatten().int().toli
 # | weights of `k_proj`, `v_proj` | as `nn.Linear` stores them | $(H_{kv} \cdot d_{head}, d_{model})$ |
 # | $N$, $s$ | layers, bytes per number | whole numbers |
 
-# %%
+# %% tags=["nbval-ignore-output"]
 widgets.predictions()
 
 # %% [markdown]
 # ## Check yourself
+# *Core · 2 minutes*
 #
 # <details><summary>1. A model has 40 layers, 40 heads, 8 key/value heads and heads of size 128. By what factor does its cache shrink if it is changed to multi-query attention?</summary>
 #
@@ -592,15 +719,14 @@ widgets.predictions()
 #
 # <details><summary>4. Decoding gets faster with fewer key/value heads. Does that show that there are fewer multiplications in the scores?</summary>
 #
-# **No.** There are still H maps of scores (counted in 7.6). What shrinks is the reading, and the two projections of the new position. (Less waiting for memory looks like less work, if you only measure time.)
+# **No.** There are still H maps of scores (counted in 7.6). What shrinks is the reading, and the two projections of the new position. With copies of one head in 7.6, the multiplications stayed and the time grew.
 # </details>
-#
-# {{next_steps}}
 
 # %% [markdown]
 # ## When you need it
+# *More · 10 minutes*
 #
-# **Which of these make a copy?** `repeat_interleave` makes copies: for a moment the small cache is as large as the full one. `expand` gives an axis the stride 0, so all heads of a group read the same memory; a `reshape` behind it must copy after all. Leave the group axis where it is, and the product broadcasts over it:
+# **Which of these make a copy?** `repeat_interleave` makes copies, and for a moment the small cache is as large as the full one. `expand` gives an axis the stride 0, and all heads of a group read the same memory; a `reshape` after it must copy after all. Leave the group axis where it is, and the product broadcasts over it:
 
 # %%
 x = torch.randn(1, 2, 3, 4, generator=rng)  # (B, H_kv=2, L=3, d_head=4)
@@ -611,9 +737,11 @@ for name, tensor in forms.items():
     print(f"memory {tensor.untyped_storage().nbytes():4} bytes")
 
 # %% [markdown]
-# **The two ends.** With $H_{kv} = H$ the layer is `nn.MultiheadAttention` again; with $H_{kv} = 1$ the only key/value head broadcasts over all query heads. A grouped layer is a multi-head layer whose key and value projections happen to be equal inside each group: repeat the rows of its `k_proj` and `v_proj`, and you get it.
+# **The two ends.** With $H_{kv} = H$ the layer is `nn.MultiheadAttention` again. With $H_{kv} = 1$ the only key/value head broadcasts over all query heads. A grouped layer is a multi-head layer whose key and value projections happen to be equal inside each group. Repeat the rows of its `k_proj` and `v_proj`, and you get it.
 #
-# **Keeping something smaller than keys and values.** Multi-head *latent* attention (MLA, DeepSeek-AI 2024, section 2.1) keeps, for each position, one vector $c$ from which all heads' keys and values are made by a matrix each, plus one small key that carries the rotary position. Since $q^\top (W c) = (W^\top q)^\top c$, the matrix can be moved to the query, and the keys are never built. (Exercise 7.10 does that.) Here is how many numbers each form keeps per position and layer:
+# **A cache that forgets.** With a cache of fixed size a model can write forever. Exercise 7.8 (15 minutes) builds one, and at the end of the exercises it goes into the language model.
+#
+# **Keeping something smaller than keys and values.** Multi-head *latent* attention (MLA, DeepSeek-AI 2024, section 2.1) keeps, for each position, one vector $c$ from which all heads' keys and values are made by a matrix each, plus one small key that carries the rotary position. Since $q^\top (W c) = (W^\top q)^\top c$, the matrix can be moved to the query, and the keys are never built. (Exercise 7.10, 15 minutes, does that.) Here is how many numbers each form keeps per position and layer:
 
 # %%
 n_heads, head, latent, rotary = 128, 128, 512, 64  # DeepSeek-V2, sections 2.1 and 3.1.2
@@ -635,6 +763,9 @@ calculator.show_first_state(
 
 # %%
 calculator
+
+# %% [markdown]
+# {{next_steps}}
 
 # %% [markdown]
 # ## References

@@ -202,6 +202,7 @@ def _ways(length: int, reach: int) -> tuple[dict, int]:
 
 _add(diagrams.growing_paths, _ways(2, 1), _ways(9, 2), _ways(9, 1))
 _add(diagrams.head_wiring, (1, 1), (8, 2), (96, 8))
+_add(diagrams.head_wirings, (1, [1]), (6, [6, 2, 1]), (6, [3, 2, 1]))
 _add(
     diagrams.attention_lines,
     (torch.ones(1, 1, 1), ["a"], ["a"]),
@@ -215,6 +216,7 @@ _add(
     (_random(8, 12, 11).softmax(-1), LONG[8:20], LONG[8:19]),
 )
 _add(diagrams.cache_strip, (["a", "b"],), (WORDS[:6],), (LONG, 3))
+_add(diagrams.cache_strips, (["a", "b"],), (WORDS[:6], 2), (LONG[:7], 2))
 PAIR = (torch.tensor([1.0, 0.4]), torch.tensor([0.8, 0.9]))
 _add(diagrams.rotation, (*PAIR, [(0, 0)]), (*PAIR, [(2, 1), (9, 8), (6, 0)]), (*PAIR, [(n * n, n) for n in range(10)]))
 _add(diagrams.clock_hands, ([0], 2), ([0, 1, 2, 40], 8), (list(range(0, 900, 100)), 512))

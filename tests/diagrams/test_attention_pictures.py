@@ -11,8 +11,10 @@ from course_utils.diagrams import (
     attention_flow,
     attention_lines,
     cache_strip,
+    cache_strips,
     head_maps,
     head_wiring,
+    head_wirings,
     mask_gallery,
     masked_weights,
     running_softmax,
@@ -132,6 +134,18 @@ def test_what_is_computed_is_counted():
     words = ["a", "b", "c", "d", "e"]
     assert "keys and values of 4 positions" in cache_strip(words, 2).get_label()  # 2 + 1 + 1
     assert "keys and values of 9 positions" in cache_strip(words, 2, cached=False).get_label()  # 2 + 3 + 4
+
+
+def test_both_strips_begin_with_the_same_prompt():
+    label = cache_strips(["a", "b", "c", "d", "e"], 2).get_label()
+    assert "Without a cache keys and values of 9 positions" in label and "With a cache keys and values of 4" in label
+
+
+def test_three_layers_side_by_side_have_their_own_keys_and_values():
+    ax = head_wirings(6, [6, 2, 1])
+    assert len(ax.lines) == 3 * 6 and len({line.get_xdata()[1] for line in ax.lines}) == 6 + 2 + 1
+    for kind in ("multi-head attention, 1 query", "grouped-query attention, 3 query", "multi-query attention, 6 query"):
+        assert kind in ax.get_label()
 
 
 def test_pairs_are_counted_and_batch_and_heads_give_their_first():

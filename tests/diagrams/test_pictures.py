@@ -107,6 +107,8 @@ WEIGHTS = torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.05, 0.85]])
         ("clock_hands", ([1], 3), r"d \(3\) must be even"),
         ("growing_paths", ({}, 3), "panels is empty"),
         ("growing_paths", ({"a": (lambda node: set(), [(0, 0), (1, 1)])}, 2), "way of 'a' must follow the arrows"),
+        ("cache_strips", (["a", "b"], 2), r"prompt \(2\)"),
+        ("head_wirings", (7, [1]), "at most 3 layers of 6 heads"),
         ("head_wiring", (8, 3), r"num_kv_heads \(3\) must divide num_heads \(8\)"),
         ("lookup", (Q, torch.zeros(4, 2).long(), ["a", "b"]), "at most 3 sentences"),
         (

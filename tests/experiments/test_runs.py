@@ -39,7 +39,17 @@ MUON = pytest.mark.skipif(not hasattr(torch.optim, "Muon"), reason="Muon came wi
 SMALL = {
     "bottleneck": ({"SEEDS": (0, 1), "WIDTHS": {4: 5}, "EVERY": 1, "split": lambda name: WORDS}, 4 * 2 * 5),
     "narrow_heads": ({"SEEDS": (3,), "HEADS": (1, 4), "run": partial(narrow_heads.run, steps=4, every=2)}, 2 * 2),
-    "lookups": ({"SEEDS": (3,), "run": partial(lookups.run, steps=4, further=2, every=2)}, 3 * 4 + 4 * 2),
+    "lookups": (
+        {
+            "SEEDS": (3,),
+            "FURTHER": {"from random weights": {4: 2}, "trained on": {1: 4}, "keys and values of 32": {1: 2}},
+            "FINE": 6,
+            "COARSE": 2,
+            "CONVERTED": 2,
+            "run": partial(lookups.run, steps=4, every=2),
+        },
+        2 * 4 + 4 * 2 + 1,
+    ),
     "places": ({"SEEDS": (3,), "LAYERS": [(1, "RoPE"), (2, "none")], "LENGTHS": (12, 24)}, 2 * 2 * 2),
     "by_position": ({"SEEDS": (3,), "SETTINGS": [(1, "ALiBi", 50), (2, "RoPE", 50)]}, 2 * 2),
     "norm_order": ({"SEEDS": (3,), "settings": lambda: [(("post-norm", 1, 0.01, 1, "root"), 300)]}, 7),

@@ -93,11 +93,8 @@ WORTH = {
     "6.1": (HEADS, "split_heads",
         "lambda x, H: tuple({f}(part.flatten(2), H) for part in x.unflatten(-1, (H, 3, -1)).unbind(3))"),
     "6.2": (HEADS, "split_heads", "lambda x: {f}(x.reshape(x.shape[0], x.shape[2], -1), x.shape[1])"),
-    "7.1": ("course_utils.widgets.cache_calculator", "ModelShape",
-        "lambda n, b, h, kv, d, length, size: {f}('', n, h, kv, d, '').cache_bytes(b, length, size)"),
     "7.2": ("course_utils.kv_cache", "KVCache",
         "type('Cache', (), {{'__new__': lambda cls, *sizes, **named: {f}(*sizes, **named)}})"),
-    "7.3": (HEADS, "repeat_kv", F),
     "8.1": (POSITIONS, "SinusoidalPositions", "lambda n, d: {f}(d, n).table"),
     "8.2": (POSITIONS, "shift_matrix", F),
     "10.1": (MASKS, "sliding_window_mask",
@@ -118,7 +115,7 @@ def borrowed(number: str, way: str) -> str:
 
 def shared_out() -> dict[str, str]:
     """Exercise -> a way; every way is used."""
-    ways, fixed = list(WAYS), ("5.2", "7.1")  # there the modules' names stand for functions in their package
+    ways, fixed = list(WAYS), ("5.2",)  # there the module's name stands for a function in its package
     free = [number for number in WORTH if number not in fixed]
     return dict.fromkeys(fixed, ways[0]) | {number: ways[place % len(ways)] for place, number in enumerate(free)}
 

@@ -425,6 +425,29 @@ def _(W_q, W_k, W_v, W_o, heads, kv_heads, x, pieces):
     return grouped(x, W_q, W_k, W_v, W_o, heads, kv_heads, causal), False, after
 
 
+def test_7_1_is_the_last_length_that_fits():
+    for number in range(len(find("7.1").cases(5))):
+        case = find("7.1").cases(5)[number]
+        length, names = right("7.1")(**case), ("batch_size", "num_kv_heads", "d_head", "bytes_per_number")
+        one = 2 * math.prod(case[name] for name in names)
+
+        def takes(length, case=case, one=one):
+            grows = case["num_layers"] - case["num_windowed"]
+            return one * (case["num_windowed"] * min(length, case["window"]) + grows * length)
+
+        assert takes(length) <= case["memory"] < takes(length + 1)
+
+
+def test_7_3_gives_the_same_outputs_with_the_other_partners():
+    x, causal = torch.randn(2, 5, 12), torch.ones(5, 5).tril().bool()
+    W_q, W_o = torch.randn(2, 12, 12)
+    W_k, W_v = torch.randn(2, 4, 12)
+    tiled = [W.view(2, 2, 12).repeat(3, 1, 1).flatten(0, 1) for W in (W_k, W_v)]  # query head h meets head h % 2
+    old = grouped(x, W_q, *tiled, W_o, 6, 6, causal)
+    new_q, new_o = right("7.3")(W_q, W_o, 6, 2)
+    torch.testing.assert_close(grouped(x, new_q, W_k, W_v, new_o, 6, 2, causal), old, atol=1e-4, rtol=1e-4)
+
+
 def test_7_2_is_the_librarys_cache():
     cache, own = right("7.2")(2, 3, 6, 4), KVCache(2, 3, 6, 4)
     for new in (2, 1, 3):
@@ -870,8 +893,8 @@ EXAMPLES = [  # of the statements: number, arguments, what is said to come out
     ),
     ("4.1", (torch.tensor([[[2.0, 0, 0, 0]]]), KEY, torch.tensor([[[8.0], [4.0]]])), ([[[7.0]]], [[[0.75, 0.25]]])),
     ("4.5", (ONE[None], iter(BLOCKS)), [[[13.75]]]),
-    ("7.1", (1, 1, 6, 3, 4, 5, 4), 480),
-    ("7.3", (torch.tensor([1.0, 2.0]).view(1, 2, 1, 1), 2), [[[[1.0]], [[1.0]], [[2.0]], [[2.0]]]]),
+    ("7.1", (500, 4, 3, 6, 1, 4, 1, 2, 4), 13),
+    ("7.1", (200, 4, 3, 6, 1, 4, 1, 2, 4), 3),
     ("7.5", (torch.tensor([[1.0], [3.0], [10.0], [20.0]]), 4, 2), [[2.0], [15.0]]),
     ("8.5", (torch.arange(6.0), 1), [0.0, 3, 1, 4, 2, 5]),
     ("8.6", (torch.tensor([0.5]), 2, 3), [[[-0.5, 0.0, -0.5], [-1.0, -0.5, 0.0]]]),
