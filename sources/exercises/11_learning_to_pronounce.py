@@ -331,7 +331,7 @@ check("11.3", beam_step)
 #
 # Several sounds may share a letter, and letters may be skipped. In the check no two ways have the same sum. Words have up to 12 letters and 9 sounds, which makes 167,960 ways, too many to try them all.
 #
-# Example: one layer, one head, the rows `[0.30, 0.25, 0.45]`, `[0.60, 0.20, 0.20]`, `[0.10, 0.70, 0.20]` and for the end `[0, 0, 1]` give `tensor([0, 0, 1])`, with the sum 0.30 + 0.60 + 0.70. The largest weight of each row would give `[2, 0, 1]`, which goes back, and to stay where you can't go back would give `[2, 2, 2]`, with a sum of 0.85. The course's own `align` is off limits.
+# Example: one layer, one head, the rows `[0.30, 0.25, 0.45]`, `[0.60, 0.20, 0.20]`, `[0.10, 0.70, 0.20]` and for the end `[0, 0, 1]` give `tensor([0, 0, 1])`, with the sum 0.30 + 0.60 + 0.70. The largest weight of each row would give `[2, 0, 1]`, which goes back. If you took the largest weight at each step among the letters still allowed, you would get `[2, 2, 2]`, with a sum of only 0.85. The course's own `align` is off limits.
 
 # %% tags=["exercise"]
 def letters_of(weights):
@@ -473,7 +473,7 @@ except NotImplementedError:
 # ### 11.6 · Find the bug
 # 3 points · difficulty 4 of 5 · 10 minutes · more
 #
-# The function below measures a model's phoneme error rate. It runs, and its numbers are pleasant. The toy model below knows one rule: after symbol 3 comes 4, after 4 comes 5, and so on, up to 7. Its only fault is that it begins with 4 where it should begin with 3, so that **every** sound it says by itself is one too high. Run the cell. Does the printed rate say how the model would do on its own? Write a mended version.
+# The function below measures a model's phoneme error rate. It runs, and its numbers look good. The toy model below knows one rule: after symbol 3 comes 4, after 4 comes 5, and so on, up to 7. Its only fault is that it begins with 4 where it should begin with 3, so that **every** sound it says by itself is one too high. Run the cell. Does the printed rate say how the model would do on its own? Write a mended version.
 
 # %%
 def evaluate_broken(step, references, start_id, end_id, max_len):
