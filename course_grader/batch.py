@@ -143,7 +143,7 @@ class _Run:
 
     def _read(self, submission: Submission) -> bytes:
         most = self.settings.limits.submission_mb
-        return bounded(read, submission, most) if submission.place else read(submission, most)
+        return bounded(read, submission, most) if submission.place is not None else read(submission, most)
 
 
 def _write_down(results: ResultsFolder, now: list[LogEntry], settings: GradingSettings) -> Gradebook:
