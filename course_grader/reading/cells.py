@@ -124,7 +124,6 @@ def _is_plain(text: str) -> bool:
 
 
 def _translated(text: str) -> str:
-    """The cell as IPython translates it."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -69,8 +69,6 @@ def find_submissions(root: Path, stems: tuple[str, ...] = (), output: Path | Non
 
 @dataclass(frozen=True)
 class _Archive:
-    """An archive to be looked through."""
-
     path: Path  # the file
     student: str  # whose it is; empty where it holds a whole class
     label: str  # what it is called, for people
@@ -106,7 +104,6 @@ class _Search:
             self.add(student, label, None, problem=printable(why))
 
     def in_class(self, path: Path) -> None:
-        """One entry of the folder of the class."""
         name, mode = path.name, os.lstat(path).st_mode
         if is_skipped(name):
             return
@@ -128,7 +125,6 @@ class _Search:
         return any(kind.search(name) for kind in (NOTEBOOK, ZIP, OTHER_ARCHIVE))
 
     def in_folder(self, folder: Path, student: str) -> None:
-        """A student's folder."""
         before, walked, others = self.counts[student], 0, []
         for parent, folders, files in os.walk(folder, onerror=_raise):  # does not follow links
             for name in sorted(folders):
