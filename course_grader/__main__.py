@@ -8,8 +8,6 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-import platformdirs
-
 from .batch import Summary, grade_class
 from .export import main as export
 from .limits import Limits
@@ -83,18 +81,14 @@ def _class_options(args: argparse.Namespace) -> ClassOptions:
 
 
 def _told_due(options: ClassOptions, output: Path, lessons: Iterable[str]) -> str:
-    """The deadline and what is taken off after it, also where an earlier run was told that."""
-    lessons = list(lessons)
+    """The deadlines and what is taken off after them, also where an earlier run was told that."""
     deadlines = load_class_settings(output).updated(options, lessons).deadlines
-    policies: dict[str, list[str]] = {}
-    for lesson in sorted(deadlines.keys() & set(lessons)):
-        policies.setdefault(str(deadlines[lesson].policy or "nothing is taken off"), []).append(lesson)
-    if len(policies) == 1:
-        late = next(iter(policies))
-    else:
-        late = "; ".join(f"{policy} (lesson {', '.join(named)})" for policy, named in policies.items())
-    is_told = options.due not in (None, LIFTED)
-    return f"due {describe_due(options.due)}; late: {late}" if is_told else f"late: {late}"
+    told = [
+        f"lesson {lesson}: due {describe_due(deadline.due)}; late: {deadline.policy or 'nothing is taken off'}"
+        for lesson, deadline in deadlines.items()
+        if lesson in lessons
+    ]
+    return "\n".join(told)
 
 
 def _explained(problem: Exception, output: Path) -> str:
@@ -107,14 +101,10 @@ def _explained(problem: Exception, output: Path) -> str:
             "What was graded is kept and no file is half-written: make room, and run the same command again"
         )
     if isinstance(problem, OSError) and problem.filename:
-        place, why = Path(problem.filename), problem.strerror
-        if place.is_relative_to(output):
-            return f"--output ({output}): {place} cannot be written ({why}); expected a folder that you may write to"
-        if place.is_relative_to(platformdirs.user_cache_path()) or platformdirs.user_cache_path().is_relative_to(place):
-            return (
-                f"your folder for caches ({place}) cannot be written ({why}); expected room there for copies of the "
-                "library, about 10 MB each: set XDG_CACHE_HOME to a folder that you may write to"
-            )
+        return (
+            f"{problem.filename} cannot be written ({problem.strerror}); expected a place that you may write to "
+            f"(--output is {output}; copies of the library lie in your folder for caches, or in XDG_CACHE_HOME)"
+        )
     return str(problem)
 
 

@@ -90,8 +90,6 @@ def grade_class(
 
 
 class _Run:
-    """The results of one run, as they come."""
-
     def __init__(self, results: ResultsFolder, settings: GradingSettings, summary: Summary) -> None:
         self.results, self.settings, self.summary = results, settings, summary
         self.decisions: dict[Submission, FileDecision] = {}  # on those that are graded
@@ -111,7 +109,6 @@ class _Run:
         self.count(decision, result)
 
     def count(self, decision: FileDecision, result: dict) -> None:
-        """Count one result."""
         name = f"{decision.submission.student}/{decision.submission.label}"
         if result["problem"]:
             self.summary.problems[name] = result["problem"]
@@ -143,7 +140,7 @@ class _Run:
 
     def _read(self, submission: Submission) -> bytes:
         most = self.settings.limits.submission_mb
-        return bounded(read, submission, most) if submission.place else read(submission, most)
+        return bounded(read, submission, most) if submission.place is not None else read(submission, most)
 
 
 def _write_down(results: ResultsFolder, now: list[LogEntry], settings: GradingSettings) -> Gradebook:

@@ -87,8 +87,8 @@ def take_in(data: bytes, label: str, settings: GradingSettings) -> tuple[str, Re
     Raises:
         Unreadable: It is no notebook, or belongs to no lesson.
     """
-    cells, metadata = parse(data)
-    lesson = lesson_of(cells, metadata, label, settings.releases)
+    cells, _ = parse(data)
+    lesson = lesson_of(cells, settings.releases)
     if lesson is None:
         raise Unreadable(f"it belongs to none of the lessons {', '.join(settings.releases)}")
     released = settings.releases[lesson]

@@ -91,7 +91,7 @@ class Exercise(Entry):
         mistakes: Known mistakes that no edit can say; the others stand below the solution in the source.
         advice: What to try when nothing more special can be said.
         symptoms: What can be seen in answers to this exercise only; tried before the general symptoms.
-        expects, driver, off_limits, gradients, twice, most_operations, too_many: How the answer is called: see ``Call``.
+        expects, driver, off_limits, gradients, twice, most_operations, too_many, in_pytorch: How it is called: see ``Call``.
             ``driver`` is the function's name in the lesson's module of ``running.drivers``.
         compared: From a case and what was returned, as plain data, to what is compared in its place, where more than one
             answer is right. It runs where deciding does, so that a student's kernel does not know what it looks at.
@@ -112,6 +112,7 @@ class Exercise(Entry):
     twice: bool = True
     most_operations: int | None = None
     too_many: str = ""
+    in_pytorch: bool = False
     compared: Callable[[Case, Any], Any] | None = None
     rtol: float = 1e-4
     atol: float = 1e-5

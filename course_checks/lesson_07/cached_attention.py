@@ -66,6 +66,7 @@ EXERCISE = Exercise(
     returns=("outputs of all steps, joined", "work for earlier positions"),
     expects="class",
     driver="write_in_pieces",
+    in_pytorch=True,
     compared=without_the_last,
     off_limits=(*READY_MADE, *HEADS, CACHE),
     symptoms=(keeps_for_all,),

@@ -62,6 +62,8 @@ class Call:
         most_operations: After so many operations of PyTorch the answer is stopped; None: it may take as many as it likes.
             A case's ``driver`` may hold a number of its own under this name.
         too_many: What it is told then.
+        in_pytorch: The driver counts what PyTorch does in the thread that calls. An answer may work elsewhere; the class
+            grader shows it to a person then.
     """
 
     expects: str = "function"
@@ -71,6 +73,7 @@ class Call:
     twice: bool = True
     most_operations: int | None = None
     too_many: str = ""
+    in_pytorch: bool = False
 
     def sent(self) -> dict[str, Any]:
         """As plain data."""

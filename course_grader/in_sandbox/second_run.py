@@ -18,7 +18,7 @@ import traceback
 from collections.abc import Iterable
 
 from .kernel_side import observation, received, say
-from .watch import watch
+from .watch import ANSWER, watch
 
 MAX_EVENTS = 10
 
@@ -116,7 +116,7 @@ def _observed(
         guard.refuse_for_good(call.off_limits)
         for name in [*own, *_of_checks(itertools.islice(reversed(sys.modules), len(sys.modules) - before))]:
             del sys.modules[name]
-        watch(pipe, known)
+        watch(pipe, known, call.in_pytorch)
         for place, (text, _) in enumerate(statements):
             future |= 0 if place in done else _run(text, space, future) or 0
         is_guarded = False  # for each call: it is, for all of them
@@ -138,7 +138,7 @@ def _run(text: str, space: dict, future: int) -> int | None:
         What it imports from ``__future__``, as the compiler's flags; None after an error.
     """
     with contextlib.suppress(Exception):
-        code = compile(text, "<answer>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT | future, dont_inherit=True)
+        code = compile(text, ANSWER, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT | future, dont_inherit=True)
         value = eval(code, space)
         if inspect.iscoroutine(value):
             asyncio.run(value)

@@ -5,7 +5,11 @@ Each event is written to a pipe before it happens, so that nothing that comes af
 
 import os
 import sys
+import threading
+from collections.abc import Callable
 from types import FrameType
+
+import torch
 
 ALWAYS = (  # of whoever calls: other processes, memory and code from data, what runs on its own
     "ctypes.", "subprocess.", "os.system", "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.startfile", "pty.",
@@ -19,19 +23,27 @@ LIBRARIES = (  # whose own use of these is what they are for
     "/dataclasses.py", "/enum.py", "/typing.py", "/functools.py", "/warnings.py", "/contextlib.py", "/ast.py",
     "/linecache.py", "/collections/__init__.py", "/logging/__init__.py", "/typing_extensions.py", "/traceback.py",
     "/concurrent/futures/thread.py", "/threading.py", "/copyreg.py", "/copy.py", "/tempfile.py",
-    "/in_sandbox/second_run.py",
+    "/in_sandbox/second_run.py", "/in_sandbox/watch.py",
 )  # fmt: skip
+ANSWER = "<answer>"  # the file that its code says it is from
 CHECKS = "/course_checks/"  # their drivers ask the garbage collector
 PACKAGES = ("/torch/", "/jaxtyping/", "/einops/", "/course_utils/", CHECKS)
+TAKING_OUT = (  # of a tensor, its numbers, with which PyTorch need not compute then
+    "numpy", "__array__", "__dlpack__", "tolist", "item", "__float__", "__int__", "__index__", "__complex__", "__repr__",
+    "storage", "untyped_storage", "data_ptr", "__reduce_ex__",
+)  # fmt: skip
 NOT_OF_TORCH = ("/utils/collect_env.py", "/utils/benchmark/", "/serialization.py")
 
 
-def watch(pipe: int, known: frozenset[str]) -> None:
+def watch(pipe: int, known: frozenset[str], in_pytorch: bool) -> None:
     """From here on, write the name of each event of this process that a person should look at into ``pipe``, a line each.
 
-    ``known`` are the modules that an answer may import.
+    ``known`` are the modules that an answer may import; ``in_pytorch``: what it does elsewhere or in a thread is reported.
     """
     busy = []
+    if in_pytorch:
+        _report_calls(pipe, torch.Tensor, TAKING_OUT)
+        _report_calls(pipe, threading.Thread, ("start",))
 
     def hook(event: str, arguments: tuple) -> None:
         if event.startswith("object."):  # first, since counting the steps of an answer asks for thousands of them
@@ -57,7 +69,7 @@ def _is_odd(event: str, arguments: tuple, frame: FrameType | None, known: frozen
         caller = caller.f_back
     name = caller.f_code.co_filename if caller is not None else ""
     if event == "import":
-        return name == "<answer>" and str(arguments[0]).partition(".")[0] not in known
+        return name == ANSWER and str(arguments[0]).partition(".")[0] not in known
     imported, outer = caller is not frame, caller
     while not imported and outer is not None:
         imported, outer = _is_import(outer), outer.f_back
@@ -76,3 +88,23 @@ def _is_odd(event: str, arguments: tuple, frame: FrameType | None, known: frozen
 def _is_import(frame: FrameType) -> bool:
     name = frame.f_code.co_filename
     return name.startswith("<frozen importlib") or name.endswith("/importlib/__init__.py")
+
+
+def _report_calls(pipe: int, owner: type, names: tuple[str, ...]) -> None:
+    """From here on, report each call of these methods that the answer's own code makes or brings about."""
+
+    def reporting(name: str) -> Callable:
+        original = getattr(owner, name)
+
+        def call(*args, **kwargs):
+            caller = frame = sys._getframe(1)
+            while frame is not None and frame.f_code.co_filename != ANSWER:
+                frame = frame.f_back
+            if frame is not None and CHECKS not in caller.f_code.co_filename:
+                os.write(pipe, f"{owner.__module__}.{owner.__name__}.{name}\n".encode())
+            return original(*args, **kwargs)
+
+        return call
+
+    for name in names:
+        setattr(owner, name, reporting(name))

@@ -140,7 +140,6 @@ def _score(
 
 
 def _lost_outcome(why: str | None) -> tuple[str, str]:
-    """Outcome and message where nothing was observed."""
     if why in LOST_BECAUSE:
         return LOST_BECAUSE[why]
     if why and why.startswith(ENDED):

@@ -58,7 +58,7 @@ def read_answers(
             for one in used
             if steps[one.cell].role != "provided"
             for node, name in listed_names(one.node, step.number in products_off_limits)
-            for line in (codes[one.cell].place(node),)
+            for line in (getattr(node, "lineno", 1),)
         ]
         findings.reached[step.number] = Reached(
             tuple(_texts(used, steps)),

@@ -1,8 +1,7 @@
-"""A cell as Python: what IPython makes of it, as a syntax tree that keeps the student's own lines.
+"""A cell as Python: what IPython makes of it, as a syntax tree.
 
 The kernel runs the student's text itself, so the same Python must be seen here. IPython's own translator says what that
-is; it can be made to take hours, so it is asked only where a cell is small enough for it, and a cell that is valid Python
-does not need it.
+is; a cell that is valid Python does not need it. A cell can be made to take long: it is read in a bounded process.
 """
 
 import ast
@@ -10,19 +9,13 @@ import functools
 import itertools
 import re
 import warnings
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from IPython.core.inputtransformer2 import TransformerManager
 
 MAX_TOKENS = 20_000  # of a cell; no person writes more, and parsing takes seconds then
-MAX_TRANSLATED = 250_000  # characters that the translator may look at: it begins again after each magic
-COSTLY = 50  # characters that a magic, or what Python has no word for, is counted as
-NOT_PYTHON = re.compile(r"[$?!`]")
-MAX_LINE = 4_000
 TOKEN = re.compile(r"\w+|[^\w\s]")
-TRANSLATED = ("!", "?", "%", ",", ";", "/")  # what a line that is not Python begins with
-ASSIGNED = re.compile(r"=[ \t\f]*[%!]")
 PROMPTS = (">>>", "...:", "In [")
 OTHER_LINES = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")  # lines end there for IPython, not for Python
 MAX_MAGIC_DEPTH = 3  # one in the other
@@ -39,27 +32,17 @@ class CellCode:
     tree: ast.Module | None  # None where it could not be read
     problem: str = ""  # why it could not be read, for the student to read
     line: int = 0  # where, from 1; 0 where no line is to blame
-    origins: tuple[int, ...] = ()  # the line in the student's cell of each line of the tree
-    lines: tuple[str, ...] = field(default=(), repr=False)  # the student's
-
-    def place(self, node: ast.AST) -> int:
-        """The line in the student's cell at which a node of the tree stands, from 1."""
-        return self._origin(getattr(node, "lineno", 1))
+    lines: tuple[str, ...] = field(default=(), repr=False)  # the student's, or what IPython makes of them
 
     def text(self, line: int, most: int = 80) -> str:
-        """One line of the student's cell, without its indent."""
+        """One line of the cell, without its indent."""
         text = self.lines[line - 1].strip() if 0 < line <= len(self.lines) else ""
         return text if len(text) <= most else text[: most - 3] + "..."
-
-    def _origin(self, line: int) -> int:
-        if 0 < line <= len(self.origins):
-            return self.origins[line - 1]
-        return line - len(self.origins) + self.origins[-1] if self.origins else line
 
 
 @functools.lru_cache(maxsize=256)
 def read_cell(text: str) -> CellCode:
-    """Read one cell. Whatever it holds, this takes no more than a second or two and raises nothing."""
+    """Read one cell; this raises nothing."""
     lines = tuple(_lines(text))
     if len(list(itertools.islice(TOKEN.finditer(text), MAX_TOKENS + 1))) > MAX_TOKENS:
         return CellCode(None, "it is too long to be read", lines=lines)
@@ -69,12 +52,9 @@ def read_cell(text: str) -> CellCode:
         tree, problem, line = _parsed(text)
     if tree is not None and _is_plain(text):
         return CellCode(tree, lines=lines)
-    translated = _translated(text)
-    if translated is None:
-        return CellCode(None, problem or "it has too much in it that is not Python to be read", line, (), lines)
-    tree, problem, line = _parsed(translated)
-    cell = CellCode(tree, problem, 0, tuple(_origins(lines, _lines(translated))), lines)
-    return replace(cell, line=cell._origin(line)) if line else cell
+    above = next((place for place, line in enumerate(lines) if line.strip()), 0)  # empty lines, which IPython drops
+    text = "\n" * above + _translated(text)
+    return CellCode(*_parsed(text), tuple(_lines(text)))
 
 
 def defined_names(cell: CellCode) -> set[str]:
@@ -143,13 +123,7 @@ def _is_plain(text: str) -> bool:
     return not OTHER_LINES.search(text) and not any(prompt in text for prompt in PROMPTS)
 
 
-def _translated(text: str) -> str | None:
-    """The cell as IPython translates it; None where that would take too long."""
-    lines = text.splitlines()
-    magics = sum(1 for line in lines if _may_be_translated(line))
-    length = len(text) + COSTLY * len(NOT_PYTHON.findall(text))
-    if (magics + 2) * (length + COSTLY * magics) > MAX_TRANSLATED or max(map(len, lines), default=0) > MAX_LINE:
-        return None
+def _translated(text: str) -> str:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -158,28 +132,6 @@ def _translated(text: str) -> str | None:
         return text
 
 
-def _may_be_translated(line: str) -> bool:
-    line = line.strip()
-    return line.startswith(TRANSLATED) or line.endswith("?") or ASSIGNED.search(line) is not None
-
-
 def _lines(text: str) -> list[str]:
     """As Python counts them."""
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-
-
-def _origins(lines: Iterable[str], translated: list[str]) -> Iterable[int]:
-    """For each translated line the line that it came from: lines are dropped at the front, and joined."""
-    own = [line.strip() for line in lines]
-    place = next((index for index, line in enumerate(own) if line), 0)
-    for text in translated:
-        text = text.strip()
-        ahead = range(place, min(place + 20, len(own)))
-        same = [index for index in ahead if text and (own[index].endswith(text) or _is_magic_of(text, own[index]))]
-        place = same[0] if same else place
-        yield min(place, len(own) - 1) + 1
-        place += 1
-
-
-def _is_magic_of(translated: str, line: str) -> bool:
-    return "get_ipython()" in translated and line.lstrip(">. ")[:1] in TRANSLATED

@@ -151,7 +151,6 @@ def class_of(entries: Iterable[LogEntry], settings: ClassSettings) -> list[Stude
 
 
 def _add_file(student: Student, entry: LogEntry, results: StoredResults, lessons: dict[str, dict[str, float]]) -> None:
-    """Add what is known of one file."""
     name = entry.label or "no file"
     result = results.result(*entry.result)
     problem = result["problem"] if result is not None else ""
@@ -202,7 +201,6 @@ def _apply(student: Student, override: Override) -> None:
 
 
 def _sum_up(student: Student, lesson: str, work: Work, deadline: Deadline | None) -> None:
-    """What counts in the end."""
     work.earned = sum(mark.earned or 0.0 for mark in work.marks.values())
     policy = deadline.policy if deadline else None
     work.due = Deadline(work.due.due, policy) if work.due else deadline

@@ -1,6 +1,5 @@
 """The class's roster, and which student of it a folder belongs to. Never a guess between two."""
 
-import itertools
 import re
 import unicodedata
 from collections import defaultdict
@@ -26,8 +25,6 @@ FORM = "expected a header with at least one of: id, e-mail, name (or first name,
 SKIPPED = "points possible"  # the second row of a gradebook from Canvas
 MOODLE = re.compile(r"(?P<name>.+?)_(?P<participant>\d+)(_(assignsubmission|onlinetext).*)?")
 CANVAS = re.compile(r"(?P<name>[^_]+?)(_LATE)?_(?P<user>\d+)_(?P<submission>\d+)")
-SHORTEST_PART = 4  # a shorter id may stand in a folder's name by chance, as in "homework 12"
-MOST_NAMES = 4  # parts of a name that are tried in every order
 
 
 @dataclass(frozen=True)
@@ -91,7 +88,7 @@ class Roster:
 
     def __init__(self, people: Iterable[Person]) -> None:
         self.people = list(people)
-        self._exact, self._plain, self._parts, self._ids, self._participants = (defaultdict(set) for _ in range(5))
+        self._exact, self._plain, self._ids, self._participants = (defaultdict(set) for _ in range(4))
         self._from_canvas = any(person.sis or person.section for person in self.people)
         for index, person in enumerate(self.people):
             marks = [mark for mark in (person.id, person.email, person.user, person.sis) if mark]
@@ -100,22 +97,19 @@ class Roster:
                 self._plain[_plain(mark)].add(index)
             for order in _orders(person.name):
                 self._plain[order].add(index)
-            for mark in (*marks, person.email.split("@")[0]):
-                if len(mark) >= SHORTEST_PART:
-                    self._parts[_plain(mark)].add(index)
             self._ids[person.id].add(index)
             self._ids[person.sis].add(index)
             self._participants[person.participant].add(index)
-        for index in (self._exact, self._plain, self._parts, self._ids, self._participants):
+        for index in (self._exact, self._plain, self._ids, self._participants):
             index.pop("", None)
 
     def find(self, student: str) -> tuple[Person | None, str]:
         """The student, or None and why not.
 
         Tried in turn: an id, address, user name or full name as it is; the same without regard to case, accents, blanks and
-        the order of names; the names that Moodle and Canvas give to downloads; an id, address or user name as a part.
+        the order of names; the names that Moodle and Canvas give to downloads.
         """
-        named = [self._exact.get(student), self._plain.get(_plain(student)), self._in_parts(student)]
+        named = [self._exact.get(student), self._plain.get(_plain(student)), self._of_download(student)]
         chosen = next((people for people in named if people is not None), set())
         if len(chosen) == 1:
             return self.people[next(iter(chosen))], ""
@@ -124,7 +118,7 @@ class Roster:
             return None, f"not matched: the name fits {len(chosen)} students of the roster ({fitting})"
         return None, "not on the roster"
 
-    def _in_parts(self, student: str) -> set[int] | None:
+    def _of_download(self, student: str) -> set[int] | None:
         none: set[int] = set()
         if canvas := CANVAS.fullmatch(student):
             names = self._plain.get(_plain(canvas["name"]), none)
@@ -135,15 +129,8 @@ class Roster:
             sure = self._participants.get(moodle["participant"], none)
             choosing = self._ids.get(moodle["participant"], none)
         else:
-            words = re.split(r"[\s_()\[\],;]+|(?<=\d)-|-(?=\d)", student)
-            sure = none.union(*(self._parts.get(_plain(word), none) for word in words if word))
-            names = self._plain.get(_plain("".join(word for word in words if not any(map(str.isdigit, word)))), none)
-            choosing = none
-        hints = [people for people in (sure, names) if people]
-        if not hints:
             return None
-        both = set.intersection(*hints)
-        return (both & choosing or both) or set.union(*hints)
+        return names & (sure | choosing) or names | sure or None
 
 
 def _plain(text: str) -> str:
@@ -153,8 +140,6 @@ def _plain(text: str) -> str:
 
 
 def _orders(name: str) -> set[str]:
-    """A full name with its parts in every order."""
+    """A full name that begins with any of its parts: ``Ann Lee``, ``Lee Ann``."""
     parts = [part for part in re.split(r"[\s,]+", name) if part]
-    if len(parts) > MOST_NAMES:
-        return {_plain("".join(parts[turn:] + parts[:turn])) for turn in range(len(parts))}
-    return {_plain("".join(order)) for order in itertools.permutations(parts)}
+    return {_plain("".join(parts[turn:] + parts[:turn])) for turn in range(len(parts))}

@@ -150,7 +150,6 @@ def _is_ascii(value: object) -> bool:
 
 
 def _ended(kernel: Kernel, ran: CellResult) -> str:
-    """Why a kernel ended, in words."""
     if kernel.reason or ran.outcome != "died":
         return kernel.reason or ran.outcome
     status = kernel.process.status

@@ -3,7 +3,6 @@
 Every function here may take long or fail in any way on a file that was made for it: call them through ``bounded``.
 """
 
-import io
 import os
 import stat
 import struct
@@ -13,11 +12,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO
 
-from ..limits import MIB
 from .notebook import Unreadable
 
 MAX_MEMBERS = 20_000
-INNER_MB = 64  # of an archive inside an archive
 EXTENDED_TIME = 0x5455  # the field of a member that holds seconds since 1970, UTC
 A_DAY = 86_400.0
 
@@ -27,36 +24,40 @@ class Member:
     """A file in an archive."""
 
     name: str  # as the archive says
-    place: tuple[int, ...]  # which member it is; of an archive inside an archive, the outer one's place first
+    place: int  # which member it is
     modified: float  # seconds since 1970; the archive's own where the member has no date that can be
 
 
-def members(path: Path, place: tuple[int, ...], modified: float) -> list[Member]:
-    """The files of an archive of this date (seconds since 1970), or of the one inside it at ``place``.
+def members(path: Path, modified: float) -> list[Member]:
+    """The files of an archive of this date (seconds since 1970).
 
     Raises:
         Unreadable: It is no archive that can be read, or holds too many files.
     """
-    with open_regular(path) as file, zipfile.ZipFile(_inner(file, place)) as archive:
+    with open_regular(path) as file, zipfile.ZipFile(file) as archive:
         infos = archive.infolist()
         if len(infos) > MAX_MEMBERS:
             raise Unreadable(f"a ZIP file of {len(infos)} files; {MAX_MEMBERS} is the most")
         return [
-            Member(info.filename, (*place, index), _modified(info, modified))
+            Member(info.filename, index, _modified(info, modified))
             for index, info in enumerate(infos)
             if not info.is_dir()
         ]
 
 
-def read_member(path: Path, place: tuple[int, ...], most: int) -> bytes:
+def read_member(path: Path, place: int, most: int) -> bytes:
     """The first ``most`` bytes of a file in an archive.
 
     Raises:
-        Unreadable: It is encrypted, or in an archive that is too large.
+        Unreadable: It is encrypted.
         Exception: Whatever a damaged archive brings about.
     """
-    with open_regular(path) as file:
-        return _read(_inner(file, place[:-1]), place[-1], most)
+    with open_regular(path) as file, zipfile.ZipFile(file) as archive:
+        info = archive.infolist()[place]
+        if info.flag_bits & 1:
+            raise Unreadable("it is encrypted; hand it in without a password")
+        with archive.open(info) as member:
+            return member.read(most)
 
 
 def open_regular(path: Path) -> BinaryIO:
@@ -73,25 +74,6 @@ def open_regular(path: Path) -> BinaryIO:
         file.close()
         raise Unreadable("it is not a regular file")
     return file
-
-
-def _inner(file: BinaryIO, place: tuple[int, ...]) -> BinaryIO:
-    """The archive at ``place`` inside the archive ``file``, in memory."""
-    for index in place:
-        data = _read(file, index, INNER_MB * MIB + 1)
-        if len(data) > INNER_MB * MIB:
-            raise Unreadable(f"a ZIP file inside a ZIP file of more than {INNER_MB} MiB")
-        file = io.BytesIO(data)
-    return file
-
-
-def _read(file: BinaryIO, index: int, most: int) -> bytes:
-    with zipfile.ZipFile(file) as archive:
-        info = archive.infolist()[index]
-        if info.flag_bits & 1:
-            raise Unreadable("it is encrypted; hand it in without a password")
-        with archive.open(info) as member:
-            return member.read(most)
 
 
 def _modified(info: zipfile.ZipInfo, own: float) -> float:

@@ -30,7 +30,7 @@ MAX_FILES = 200  # of one student
 MAX_WALKED = 20_000  # files and folders in one student's folder
 CLASS_S = 60.0  # to read the list of an archive that holds the whole class
 STUDENT_S = 20.0  # to read the lists of all archives of one student
-INNER = 1  # archives inside a student's archive
+ZIP_IN_ZIP = "a ZIP file inside a ZIP file is not read; unpack the outer one, or hand in the notebook itself"
 KINDS = {stat.S_IFLNK: "a link", stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
 
 
@@ -69,14 +69,10 @@ def find_submissions(root: Path, stems: tuple[str, ...] = (), output: Path | Non
 
 @dataclass(frozen=True)
 class _Archive:
-    """An archive to be looked through."""
-
     path: Path  # the file
     student: str  # whose it is; empty where it holds a whole class
     label: str  # what it is called, for people
     modified: float  # its date, in seconds since 1970
-    place: tuple[int, ...] = ()  # where in the file it is, if inside another one
-    depth: int = 0  # how many archives of this student are around it
 
 
 class _Search:
@@ -108,7 +104,6 @@ class _Search:
             self.add(student, label, None, problem=printable(why))
 
     def in_class(self, path: Path) -> None:
-        """One entry of the folder of the class."""
         name, mode = path.name, os.lstat(path).st_mode
         if is_skipped(name):
             return
@@ -130,7 +125,6 @@ class _Search:
         return any(kind.search(name) for kind in (NOTEBOOK, ZIP, OTHER_ARCHIVE))
 
     def in_folder(self, folder: Path, student: str) -> None:
-        """A student's folder."""
         before, walked, others = self.counts[student], 0, []
         for parent, folders, files in os.walk(folder, onerror=_raise):  # does not follow links
             for name in sorted(folders):
@@ -178,7 +172,7 @@ class _Search:
         if left <= 0:
             raise Unreadable("a ZIP file that was not opened: reading the ones before took too long")
         try:
-            return bounded(archive.members, of.path, of.place, of.modified, seconds=left)
+            return bounded(archive.members, of.path, of.modified, seconds=left)
         except Exception as problem:
             raise Unreadable(f"a ZIP file that cannot be read: {printable(problem)}") from None
         finally:
@@ -195,15 +189,14 @@ class _Search:
             student = of.student
             if not student:
                 student = student_of_folder(inside[0]) if len(inside) > 1 else student_of_file(inside[0], self.stems)
-            label = "/".join((of.label, *parts) if of.place else parts)
+            label = "/".join(parts)
             date = of.modified if of.student else member.modified  # students set the dates in their own archives
             if NOTEBOOK.search(label):
                 self.add(student, label, of.path, place=member.place, modified=date, saved=member.modified)
             elif OTHER_ARCHIVE.search(label):
                 self.add(student, label, None, problem=_not_read(label), modified=date)
             elif ZIP.search(label):
-                inner = _Archive(of.path, student, label, date, member.place, of.depth + bool(of.student))
-                self.guarded(student, label, lambda inner=inner: self._in_inner(inner))
+                self.add(student, label, None, problem=ZIP_IN_ZIP, modified=date)
             elif of.student or len(inside) > 1 or looks_handed_in(parts[-1], self.stems):
                 others.setdefault(student, []).append(label)
             else:
@@ -211,11 +204,6 @@ class _Search:
         for student, labels in others.items():
             if self.counts[student] == (before if of.student else 0):
                 self.add(student, of.label, None, problem=_no_notebook("ZIP file", labels))
-
-    def _in_inner(self, inner: _Archive) -> None:
-        if inner.depth > INNER:
-            raise Unreadable("a ZIP file inside a ZIP file inside a ZIP file; hand in the notebook itself")
-        self.in_archive(inner)
 
     def _is_wrapped(self, names: list[tuple[str, ...]]) -> bool:
         """Whether one folder, which is no student's, stands around all that an archive of a class holds."""

@@ -14,29 +14,17 @@ CALL = re.compile(r"""^[ \t]*check\([ \t]*["'](\d{1,2})\.\d{1,2}["']""", re.MULT
 MARK = "# BEGIN SOLUTION"  # stands in the course's own solutions only: the build takes it out of what students get
 
 
-def lesson_of(
-    cells: list[SubmittedCell], metadata: dict, label: str, releases: dict[str, ReleasedNotebook]
-) -> str | None:
-    """Which lesson a notebook belongs to: by its cells' ids, by what it says of itself, by its checks, by its name.
+def lesson_of(cells: list[SubmittedCell], releases: dict[str, ReleasedNotebook]) -> str | None:
+    """Which lesson a notebook belongs to: by its cells' ids, else by its checks.
 
     ``releases`` are all lessons of the course, not only those that are graded.
     """
     ids = {cell.id for cell in cells} | {cell.grade_id for cell in cells}
     own = {lesson: {c.id for c in released.cells if c.role != "provided"} for lesson, released in releases.items()}
-    counts = Counter({lesson: len(ids & own[lesson]) for lesson in releases})
-    for lesson, count in counts.most_common(1):
-        if count:
-            return lesson
-    course = _course(metadata)
-    is_page = course.get("kind") == LESSON
-    for lesson, released in releases.items():
-        if not is_page and str(course.get("built_from")).endswith(f"/{released.stem}.py"):
-            return lesson
+    counts = Counter({lesson: len(ids & own[lesson]) for lesson in releases if ids & own[lesson]})
     calls = Counter(call.group(1).partition(".")[0].zfill(2) for cell in cells for call in CALL.finditer(cell.text))
-    for lesson, _ in calls.most_common():
-        if lesson in releases:
-            return lesson
-    return next((lesson for lesson, released in releases.items() if not is_page and released.stem in label), None)
+    likely = [lesson for lesson, _ in (*counts.most_common(), *calls.most_common())]
+    return next((lesson for lesson in likely if lesson in releases), None)
 
 
 def kind_of(metadata: dict, label: str) -> str:

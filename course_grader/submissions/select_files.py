@@ -48,7 +48,7 @@ class FileDecision:
 def inspect_file(submission: Submission, most_mb: float, releases: dict[str, ReleasedNotebook]) -> FileContent:
     """Read one file, and say what it is. JSON from strangers can take long: call it through ``bounded``."""
     cells, metadata = parse(read(submission, most_mb))
-    lesson, kind = lesson_of(cells, metadata, submission.label, releases), kind_of(metadata, submission.label)
+    lesson, kind = lesson_of(cells, releases), kind_of(metadata, submission.label)
     if lesson is None:
         return FileContent("", kind)
     released = releases[lesson]

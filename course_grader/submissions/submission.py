@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..limits import MIB
 from . import archive
-from .archive import MIB
 from .notebook import Unreadable
 
 
@@ -15,7 +15,7 @@ class Submission:
     student: str  # who handed it in, as the folder or file is called. Never used as a path
     label: str  # what the file is called, for people
     path: Path | None  # where it lies, or the archive that holds it
-    place: tuple[int, ...] = ()  # its place in the archive (``archive.Member``)
+    place: int | None = None  # its place in the archive (``archive.Member``)
     problem: str = ""  # why it cannot be read, where that is known already
     modified: float = field(default=0.0, compare=False)  # when it was handed in, in seconds since 1970
     saved: float = field(default=0.0, compare=False)  # as the student's own archive says; for choosing among several
@@ -31,7 +31,7 @@ def read(submission: Submission, most_mb: float) -> bytes:
         raise Unreadable(submission.problem or "there is no file")
     most = int(most_mb * MIB)
     try:
-        if submission.place:
+        if submission.place is not None:
             data = archive.read_member(submission.path, submission.place, most + 1)
         else:
             with archive.open_regular(submission.path) as file:
@@ -39,7 +39,7 @@ def read(submission: Submission, most_mb: float) -> bytes:
     except (Unreadable, MemoryError):
         raise
     except Exception as problem:  # a damaged archive can bring about any
-        why = "the ZIP file around it is damaged" if submission.place else type(problem).__name__
+        why = "the ZIP file around it is damaged" if submission.place is not None else type(problem).__name__
         raise Unreadable(f"it cannot be read: {why}") from None
     if len(data) > most:
         raise Unreadable(f"it is larger than {most_mb:g} MiB; clear its outputs and hand it in again")

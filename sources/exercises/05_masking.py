@@ -348,7 +348,7 @@ check("5.4", masked_scores)
 # | `mask` | boolean, broadcasts to the shape of `scores` |
 # | returns | weights in the shape of `scores`; each row sums to 1, or to 0 if everything is hidden, or to NaN if an allowed score is NaN |
 #
-# Example: scores `[[0., 1.], [0., 1.], [-1e30, 5.], [nan, 1.]]` and the mask `[[True, True], [False, False], [True, False], [True, True]]` give `[[0.2689, 0.7311], [0., 0.], [1., 0.], [nan, nan]]`. `torch.softmax` is allowed.
+# Example: scores `[[0., 1.], [0., 1.], [-1e30, 5.], [nan, 1.]]` and the mask `[[True, True], [False, False], [True, False], [True, True]]` give `[[0.2689, 0.7311], [0., 0.], [1., 0.], [nan, nan]]`. `torch.softmax` is allowed; PyTorch's `torch.masked.softmax` and the course's own `masked_softmax` are off limits.
 
 # %% tags=["exercise"]
 def masked_softmax(scores, mask):

@@ -1,6 +1,7 @@
 """Right answers run again by themselves: what was right only because of something beside it is found, and its cell named."""
 
 import pytest
+from recorded_answers import recorded_answers
 from sandboxed import ANSWER, graded_alone, linux
 
 from course_grader.run_again import runs_again
@@ -95,6 +96,13 @@ def test_what_is_off_limits_is_refused_where_pytorch_calls_it_back():
 def test_what_python_reports_of_an_answer_is_shown():
     outcome, _, review, noticed, _ = graded(ANSWER, OWN.replace("    e =", "    open('kept', 'w').close()\n    e ="))
     assert (outcome, review, noticed) == ("right", True, ["answer 2.1: while it ran, Python reported open"])
+
+
+@pytest.mark.parametrize("about", ["in lists, and joins them all again", "numpy, keys and values of each step"])
+def test_a_right_cache_is_shown_where_its_work_is_not_counted(about):
+    (answer,) = (one for one in recorded_answers("7.7") if one.is_right and about in one.about)
+    result = graded_alone("7.7", ANSWER, answer.text)
+    assert (result["earned"], result["review"]) == (5, "numpy" in about), result
 
 
 SHIFTED = OWN.replace("(scores - scores.amax(-1, keepdim=True))", "shifted(scores)")

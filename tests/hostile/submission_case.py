@@ -72,7 +72,6 @@ def instead(text: str) -> bytes:
 LOST = ("error", "time limit", "memory", "output limit", "not reached", "unreadable")
 ENDED = (*LOST, "missing", "syntax error", "not attempted")
 WRONG, ERROR, LATE = {"1.1": "wrong"}, {"1.1": "error"}, {"1.1": "time limit"}
-REFUSED = {"1.1": "off limits"}
 
 
 def without_cell(name: str):

@@ -5,7 +5,6 @@ import copy
 import handed_in
 from handed_in import as_bytes, position, solved
 from submission_case import (
-    REFUSED,
     WRONG,
     WRONG_DOT,
     Case,
@@ -18,7 +17,6 @@ from submission_case import (
 IP = "ip = get_ipython()\n"
 TAMPERING = [
     Case("silences tracebacks", front(IP + "ip.showtraceback = lambda *a, **k: None", answer_1_1=WRONG_DOT), WRONG),
-    Case("silences tracebacks, all right", front(IP + "ip.showtraceback = lambda *a, **k: None"), {}),
     Case(
         "rewrites later cells",
         front(IP + "ip.input_transformers_cleanup.append(lambda lines: ['pass'] if 'check(' in ''.join(lines) else lines)", answer_1_1=WRONG_DOT),
@@ -52,12 +50,6 @@ TAMPERING = [
         "replaces the judge",
         front("from course_checks.deciding import decide, compare\ndecide.Decider.verdict = compare.difference = lambda *a, **k: None", answer_1_1=WRONG_DOT),
         WRONG,
-    ),
-    Case(
-        "replaces the execution of Jupyter's kernel, which is not there",
-        front("async def nothing(*a, **k):\n    return {'status': 'ok', 'execution_count': 1, 'payload': [], 'user_expressions': {}}\n"
-              "get_ipython().kernel.do_execute = nothing"),
-        {},
     ),
     Case(
         "replaces the shell's execution",
@@ -106,22 +98,12 @@ BORROWED = [
         instead("def dot(a, b):\n    return {4: 14.0, -2: -8.0}.get(int(b[1]), 0.0)"),
         WRONG,
     ),
-    Case("the course's own", instead("from course_utils.similarity import dot_product as dot"), REFUSED),
     Case(
         "the check's own reference",
         instead("from course_checks.deciding import find as engine\nREF = engine.find('1.1').right\ndef dot(a, b):\n    return REF(a, b)"),
         {"1.1": "error"},
     ),
-    Case(
-        "the guard taken down",
-        front(
-            "import contextlib\nimport course_checks.running.observe as p\n@contextlib.contextmanager\ndef nothing(*a):\n    yield\np.off_limits = nothing",
-            answer_1_1="from course_utils import similarity\ndef dot(a, b):\n    return similarity.dot_product(a, b)",
-        ),
-        REFUSED,
-    ),
     Case("numpy's matrix product", _product("torch.from_numpy(np.matmul(queries.numpy(), keys.transpose(-2, -1).numpy()))", "import numpy as np\n"), {}, ("`matmul` is on the list",)),
-    Case("numpy's @", _product("torch.from_numpy(queries.numpy() @ keys.mT.numpy())"), {}, ("the operator `@` is on the list",)),
 ]  # fmt: skip
 
 

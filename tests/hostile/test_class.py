@@ -149,14 +149,6 @@ def test_a_class_of_200_in_which_every_fourth_is_hostile(tmp_path):
         assert all(one["message"] for one in result["exercises"] if not one["earned"]), result["student"]
 
 
-def test_two_graders_on_one_output(a_class, tmp_path):
-    """The second one says so, or both come to the same; nothing is lost or doubled."""
-    graders = [subprocess.Popen(command(a_class, tmp_path / "out"), cwd=handed_in.ROOT) for _ in range(2)]
-    statuses = [grader.wait(timeout=600) for grader in graders]
-    assert 0 in statuses and set(statuses) <= {0, 2}
-    assert scores(tmp_path / "out") == a_class[1]
-
-
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_an_ordinary_user_gets_the_same_scores(a_class, tmp_path):
     """In a user namespace, where this machine allows one."""

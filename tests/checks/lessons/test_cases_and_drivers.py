@@ -18,6 +18,7 @@ from course_checks.deciding.exercise import Exercise
 from course_checks.deciding.find import find
 from course_checks.engine import SEED, run
 from course_checks.running import observe_answer
+from course_checks.running.drivers.lesson_07 import Work
 from course_checks.running.drivers.lesson_11 import Model
 from course_utils import metrics, multi_head
 
@@ -369,6 +370,29 @@ def test_7_7_sees_what_is_projected_again(answer):
     verdict = decider(exercise, cases)(observe_answer(answer, exercise.call, cases, guarded=False))
     assert not verdict.passed and cases[verdict.case].labels == ("the text comes in 16 pieces",)
     assert "projects the earlier positions once more" in verdict.looks_like
+
+
+@pytest.mark.parametrize(
+    "product",
+    [
+        lambda W, x: W @ x,
+        lambda W, x: torch.stack([torch.dot(row, x) for row in W]),
+        lambda W, x: torch.addbmm(torch.zeros(6, 1), W[None], x[None, :, None]),
+        lambda W, x: x.div(W.pow(-1)).sum(-1),
+        lambda W, x: torch.addcmul(torch.zeros(6, 8), W, x).sum(-1),
+        lambda W, x: torch.stack([W, x.expand_as(W)]).prod(0).sum(-1),
+    ],
+)
+def test_no_product_is_made_unseen(product):
+    with Work() as work:
+        product(torch.ones(6, 8), torch.ones(8))
+    assert work.multiplications >= 6 * 8
+
+
+def test_copies_and_views_are_no_work():
+    with Work() as work:
+        torch.cat([torch.ones(6, 8).mT.clone(), torch.zeros(8, 6)]).unflatten(0, (2, -1)).transpose(0, 1)
+    assert work.multiplications == 0
 
 
 class Frozen:

@@ -55,25 +55,6 @@ def check_in_the_answers_cell(notebook):
 
 
 @honest(restored=True)
-def answer_below_the_check(notebook):
-    """Written there and run; then the check was run again, and was green."""
-    find(notebook, "answer-1-1")["source"] = STUB
-    insert(notebook, "1-1-a-dot-product-for-pictures-2", DOT)
-
-
-@honest(restored=True)
-def answer_and_check_again_below(notebook):
-    find(notebook, "answer-1-1")["source"] = STUB
-    insert(notebook, "1-1-a-dot-product-for-pictures-2", DOT, CHECK)
-
-
-@honest(restored=True)
-def check_of_another_name(notebook):
-    find(notebook, "answer-1-1")["source"] = DOT.replace("dot", "my_dot")
-    find(notebook, "check-1-1")["source"] = 'check("1.1", my_dot)'
-
-
-@honest(restored=True)
 def check_edited(notebook):
     """A print and a comment in the check's cell."""
     find(notebook, "check-1-2")["source"] = "# now it works!\nprint(cosine.__name__)\ncheck('1.2',cosine)  # 3 points"

@@ -79,16 +79,17 @@ def test_the_share_goes_by_kinds_of_cases():
     assert share_right((True, False), cases[3:]) == 0.5  # no case is ordinary
 
 
-def test_a_judge_that_takes_too_long_costs_one_exercise(released, monkeypatch):
+@pytest.mark.parametrize(
+    ("decide", "words"), [(lambda seen: time.sleep(30), "longer than 0.5 s"), (lambda seen: 1 / 0, "ZeroDivisionError")]
+)
+def test_a_judge_that_fails_or_takes_too_long_costs_one_exercise(released, monkeypatch, decide, words):
     seen, started = sent("1.1", find("1.1").right), time.monotonic()
-    monkeypatch.setattr(
-        "course_grader.judging.score.cases_and_decider", lambda number, seed: ([], lambda seen: time.sleep(30))
-    )
+    monkeypatch.setattr("course_grader.judging.score.cases_and_decider", lambda number, seed: ([], decide))
     monkeypatch.setattr("course_grader.judging.score.JUDGING_S", 0.5)
     own_process().close()  # one that was forked before knows nothing of these changes
     found = marked(released, "1.1", seen)
     own_process().close()
-    assert (found.outcome, found.earned) == ("unreadable", 0) and "longer than 0.5 s" in found.message
+    assert (found.outcome, found.earned) == ("unreadable", 0) and words in found.message
     assert time.monotonic() - started < 20
 
 

@@ -87,13 +87,13 @@ def test_a_student_reads_points_messages_and_the_own_code():
     wrong = exercise(
         "1.2", "wrong", message="It looks like: no guard", code="def cosine(a, b):\n    # 我的\n    return 1"
     )
-    lines = ["your answer to 1.2 was found in another cell", "cells were reordered", "1.20 is another exercise"]
+    lines = ["the check of 1.2 was edited; the original ran", "cells were reordered", "1.20 is another exercise"]
     graded = result(exercise("1.1"), wrong, noticed=["for instructors only"], restored=lines)
     text = page("ann", "x.ipynb", graded)
     assert "2 of 5 points" in text and "1.1 · A dot product for pictures" in text and "right, 2 of 2" in text
     assert "It looks like: no guard" in text and "# 我的\n    return 1" in text and "for instructors only" not in text
-    moved = r"1\.2 · Cosine.*?<p>Your answer to 1\.2 was found in another cell\.</p>.*?About the notebook"
-    assert re.search(moved, text, re.DOTALL) and text.count("found in another cell") == 1
+    edited = r"1\.2 · Cosine.*?<p>The check of 1\.2 was edited; the original ran\.</p>.*?About the notebook"
+    assert re.search(edited, text, re.DOTALL) and text.count("was edited") == 1
     assert "<li>cells were reordered</li>" in text and "<li>1.20 is another exercise</li>" in text
 
 

@@ -111,12 +111,6 @@ def test_the_columns_of_a_roster_and_of_a_deadline(a_class):
     assert (never["id"], never["1.2 status"], never["notes"]) == ("2", "nothing handed in", "nothing handed in")
 
 
-def test_every_reason_for_review_has_a_row(a_class):
-    reasons = [f"answer 1.1, line {line}: {'x' * 300}" for line in range(50)]
-    a_class.add("ann", exercise("1.1"), noticed=reasons, review=True).write_reports()
-    assert [(row["student"], row["reason"]) for row in table(a_class, "review.csv")] == [("ann", r) for r in reasons]
-
-
 def parsed(text):
     assert not text.startswith("\ufeff")
     return list(csv.reader(io.StringIO(text)))

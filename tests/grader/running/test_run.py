@@ -101,14 +101,6 @@ def graded(monkeypatch, stem, **answers):
     return outcomes(grade_one(handed_in.as_bytes(handed_in.solved(stem, **answers)), "x", settings)), removed
 
 
-@linux
-def test_borrowing_earns_nothing_and_costs_the_neighbors_nothing(monkeypatch):
-    borrowed = "import functools, course_utils.masks\n\ndef causal_mask(*given):\n    return found(*given)\n\n"
-    borrowed += "found = functools.reduce(getattr, ['masks', 'causal_mask'], course_utils)\n"
-    by_exercise, _ = graded(monkeypatch, "05_masking", answer_5_2=borrowed)
-    assert by_exercise.pop("5.2") == "off limits" and set(by_exercise.values()) == {"right"}
-
-
 ROLES = """from course_utils import attention as course
 
 

@@ -134,24 +134,19 @@ def built(root, folder, stem=handed_in.LESSON_01):
     return parse((root / folder / f"{stem}.ipynb").read_bytes())
 
 
-def test_the_lesson_is_found_by_ids_then_metadata_then_checks_then_name(releases):
-    cells, metadata = parse(handed_in.as_bytes(handed_in.solved()))
+def test_the_lesson_is_found_by_ids_then_checks(releases):
+    cells = parse(handed_in.as_bytes(handed_in.solved()))[0]
     check_of_10 = [SubmittedCell("code", 'check("10.1", f)')]
-    of_05 = {"course": {"built_from": "sources/exercises/05_masking.py"}}
-    assert lesson_of(cells, of_05, "05_masking", releases) == "01"
-    assert lesson_of(check_of_10, metadata, "05_masking", releases) == "01"
-    assert lesson_of(check_of_10, {}, "05_masking", releases) == "10"
-    assert lesson_of([], {}, "my 05_masking (2).ipynb", releases) == "05"
-    for nothing in ({}, {"course": {"built_from": ["x"]}}, {"course": 7}):
-        assert lesson_of([], nothing, "x", releases) is None
-    assert lesson_of([], {}, "x", {"05": releases["05"]}) is None
+    assert lesson_of([*cells, *check_of_10], releases) == "01"
+    assert lesson_of(check_of_10, releases) == "10"
+    assert lesson_of([], releases) is None and lesson_of(check_of_10, {"05": releases["05"]}) is None
 
 
 def test_a_lessons_page_is_no_exercise_notebook(root, releases):
-    cells, metadata = built(root, "notebooks")
-    assert lesson_of(cells, metadata, f"{handed_in.LESSON_01}.ipynb", releases) is None
+    cells, _ = built(root, "notebooks")
+    assert lesson_of(cells, releases) is None
     cells.append(SubmittedCell("code", "def dot(a, b): ...\ncheck('1.1', dot)"))
-    assert lesson_of(cells, metadata, "x", releases) == "01"
+    assert lesson_of(cells, releases) == "01"
 
 
 def test_the_kind_is_told_by_metadata_then_by_folder(root):
