@@ -11,6 +11,7 @@ from torch import nn
 
 from course_utils.datasets.text_windows import TEXT
 from course_utils.models import DecoderConfig, DecoderLM, count_parameters
+from course_utils.pretrained import shipped
 from course_utils.results import path_of, read_rows, rows_of
 from course_utils.small_models import lookups as lookups_task
 from course_utils.small_models import places as places_task
@@ -235,6 +236,14 @@ def test_a_language_model_that_knows_nothing_is_judged_in_bits():
     model = DecoderLM(DecoderConfig(vocab_size=len(TEXT), num_layers=1, d_model=8, d_ff=8, num_heads=2, num_kv_heads=1))
     nn.init.zeros_(model.generator.weight)
     assert seeds.held_out(model.eval(), "valid") == pytest.approx(math.log2(len(TEXT)), abs=1e-3)
+
+
+def test_the_cards_tell_the_spread_over_seeds():
+    for name, card, digits in (("transformer", "pronounce", 2), ("language_model", "documentation", 3)):
+        text = (shipped.FOLDER / f"{card}.md").read_text(encoding="utf-8")
+        for part in ("valid", "test"):
+            found = [float(row[part]) for row in read_rows("seeds") if row["model"] == name]
+            assert len(found) == 3 and f"{min(found):.{digits}f} to {max(found):.{digits}f} " in text
 
 
 def test_longer_runs_use_the_rate_that_the_shortest_found_best():

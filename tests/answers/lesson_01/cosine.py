@@ -6,7 +6,7 @@ import torch.nn.functional as F
 def cosine(a, b):
     return (a * b).sum(dim=1) / (a.norm(dim=1) * b.norm(dim=1) + 1e-8)
 
-# %% wrong: named in the review: gives 0 where the sum of a vector of either stack is zero
+# %% wrong: gives 0 where the sum of a vector of either stack is zero
 def cosine(a, b):
     result = (a * b).sum(dim=1) / (a.norm(dim=1) * b.norm(dim=1))
     return torch.where((a.sum(dim=1) == 0) | (b.sum(dim=1) == 0), 0.0, result)
@@ -22,7 +22,7 @@ def cosine(a, b):
     squares = a.pow(2).sum(dim=1) * b.pow(2).sum(dim=1)
     return (a * b).sum(dim=1) / squares.clamp(min=1e-6)
 
-# %% wrong: named in the review: clamps the product of the lengths at 1e-3, which changes short vectors
+# %% wrong: clamps the product of the lengths at 1e-3, which changes short vectors
 def cosine(a, b):
     return (a * b).sum(dim=1) / (a.norm(dim=1) * b.norm(dim=1)).clamp(min=1e-3)
 

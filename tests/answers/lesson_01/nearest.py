@@ -16,7 +16,7 @@ def nearest(query, keys, k):
     similarity = F.normalize(keys, dim=-1) @ F.normalize(query, dim=-1)
     return similarity.argsort()[:k].to(torch.int32)
 
-# %% wrong: named in the review: returns the similarities instead of the rows
+# %% wrong: returns the similarities instead of the rows
 def nearest(query, keys, k):
     return (F.normalize(keys, dim=1) @ F.normalize(query, dim=0)).topk(k).values
 

@@ -27,7 +27,7 @@ def softmax(scores):
     e = torch.exp(scores)
     return e / e.sum(dim=-2, keepdim=True)
 
-# %% right: named in the review: subtracts the logarithm of the sum that logcumsumexp gives in its last column
+# %% right: subtracts the logarithm of the sum that logcumsumexp gives in its last column
 def softmax(scores):
     return (scores - scores.logcumsumexp(dim=-1)[..., -1:]).exp()
 
