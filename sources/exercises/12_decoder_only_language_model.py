@@ -81,24 +81,30 @@ def product_network(a, b):
 #     torch.stack([a, -a]) => a[None]
 #     torch.stack([b, -b]) => b[None]
 #     torch.ones(1, 2 => torch.ones(1, 1
-# a large factor in the gate, taken back below: nearly a ReLU, so it is right only where a x is positive.
-#     torch.stack([a, -a]) => 100 * a[None]
-#     torch.stack([b, -b]) => b[None]
-#     torch.ones(1, 2 => 0.01 * torch.ones(1, 1
 # one feature with a in its gate, one with b in its gate, and the mean of both: the gates still bend the product.
 #     torch.stack([a, -a]) => torch.stack([a, b])
 #     torch.stack([b, -b]) => torch.stack([b, a])
 #     torch.ones(1, 2 => 0.5 * torch.ones(1, 2
+# the squares of (a + b) x and (a - b) x from one feature each: SiLU(s) s isn't the square of s.
+#     torch.stack([a, -a]) => torch.stack([a + b, a - b])
+#     torch.stack([b, -b]) => torch.stack([a + b, a - b])
+#     torch.ones(1, 2, dtype=a.dtype) => torch.tensor([[0.25, -0.25]], dtype=a.dtype)
 # Try: work out what the two features bring for z = 3 and u = 1, and for z = -3 and u = 1.
 # the gates are a and -a, but the second feature has the wrong sign: together they give about the absolute value of a x, times b x.
 #     torch.stack([b, -b]) => torch.stack([b, b])
 # both gates are a: what the first feature brings the second takes away.
 #     torch.stack([a, -a]) => torch.stack([a, a])
+# the second feature brings the same as the first: SiLU(a x) times b x, twice.
+#     torch.stack([a, -a]) => torch.stack([a, a])
+#     torch.stack([b, -b]) => torch.stack([b, b])
 # Try: the two features sum to the product as they are.
 # the mean of the two features: half of the product.
 #     torch.ones(1, 2 => 0.5 * torch.ones(1, 2
 # the product is there twice.
 #     torch.ones(1, 2 => 2 * torch.ones(1, 2
+# Try: give the numbers that you write yourself the dtype of a.
+# the down matrix is always float32.
+#     torch.ones(1, 2, dtype=a.dtype) => torch.ones(1, 2)
 # Try: one branch holds a, the other b.
 # a is in both branches: that is the square of a x.
 #     torch.stack([b, -b]) => torch.stack([a, -a])
