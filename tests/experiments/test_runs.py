@@ -49,10 +49,10 @@ SMALL = {
         2 * 2 + 2 * 2,
     ),
     "unmasked": ({"SEEDS": (0,), "split": lambda name: WORDS}, 1),
-    "gates": ({"SEEDS": (1,)}, 2 * 2 + 2),
+    "gates": ({"SEEDS": (1,), "STEPS": 2, "LONGER": 3}, 2 * 3 + 2 + 2),
 }
 OF_MUON = ("ablation", "budgets", "comparison", "gates", "unmasked")
-STEPS = {"places": 2, "warmups": 2, "gates": 2}
+STEPS = {"places": 2, "warmups": 2}
 
 
 def test_rows_are_appended_under_one_header(tmp_path):
