@@ -138,7 +138,7 @@ check("12.1", product_network)
 #
 # The parts are those of the course: `self.self_attention(y, mask=..., cache=...)` attends, turns queries and keys to their positions, and appends to the cache. `causal_mask(L_q, L_k)` is the course's, and does what you wrote in lesson 05: the queries are the last `L_q` of `L_k` positions. Leave the constructor as it is. The course's ready-made layers (`DecoderOnlyLayer` and the like) and `Residual` are off limits; the parts above are not.
 #
-# The check feeds whole sequences, and sequences in pieces with a cache, which may hold positions already; it compares gradients too. Example: if all parameters of attention and network are 0, the block gives `x` back unchanged. And `x` itself must stay as it is; keep nothing in the block from one call to the next.
+# The check feeds whole sequences, and sequences in pieces with a cache, which may hold positions already; it compares gradients too. Two examples. If all parameters of attention and network are 0, the block gives `x` back unchanged. And for `x` with five positions and a new `cache`, `block(x[:, :3], cache)` and then `block(x[:, 3:], cache)` give the rows 0 to 2 and 3 to 4 of `block(x)`. `x` itself must stay as it is; keep nothing in the block from one call to the next.
 
 # %% tags=["exercise"]
 class DecoderBlock(nn.Module):
@@ -927,7 +927,7 @@ check("12.10", quiz_12_10)
 # ### 12.11 · A text twice as long
 # 1 point · difficulty 3 of 5 · 3 minutes · more
 #
-# A model has written $L$ tokens and writes one more. In this one step, how many scores (products of a query and a key) are computed, compared with the same step after $2L$ tokens?
+# A model has written $2L$ tokens and writes one more. How many scores (products of a query and a key) does this one step compute, compared with the step after the first $L$ tokens?
 #
 # - **a.** With the cache the same as before, without it twice as many.
 # - **b.** Twice as many in both cases.
@@ -1028,7 +1028,7 @@ except NotImplementedError:
     print("Solve 12.2 and 12.4 first: this cell needs your block and your sampling.")
 
 # %% [markdown]
-# *Read a few aloud. Which would you believe to be a name? Then change `temperature` in `invent`: at 0.3 the words get ordinary and repeat themselves, at 1.5 nobody can say them. And the two models have never met: one learned which letters follow one another, the other how letters sound.*
+# *Read a few aloud. Which would you believe to be a name? Then call `invent` with `temperature=0.3` and with `temperature=1.5`. At which do you get more words of the dictionary, and at which more that you can't say?*
 
 # %% [markdown]
 # {{next_steps}}
