@@ -81,24 +81,30 @@ def product_network(a, b):
 #     torch.stack([a, -a]) => a[None]
 #     torch.stack([b, -b]) => b[None]
 #     torch.ones(1, 2 => torch.ones(1, 1
-# a large factor in the gate, taken back below: nearly a ReLU, so it is right only where a x is positive.
-#     torch.stack([a, -a]) => 100 * a[None]
-#     torch.stack([b, -b]) => b[None]
-#     torch.ones(1, 2 => 0.01 * torch.ones(1, 1
 # one feature with a in its gate, one with b in its gate, and the mean of both: the gates still bend the product.
 #     torch.stack([a, -a]) => torch.stack([a, b])
 #     torch.stack([b, -b]) => torch.stack([b, a])
 #     torch.ones(1, 2 => 0.5 * torch.ones(1, 2
+# the squares of (a + b) x and (a - b) x from one feature each: SiLU(s) s isn't the square of s.
+#     torch.stack([a, -a]) => torch.stack([a + b, a - b])
+#     torch.stack([b, -b]) => torch.stack([a + b, a - b])
+#     torch.ones(1, 2, dtype=a.dtype) => torch.tensor([[0.25, -0.25]], dtype=a.dtype)
 # Try: work out what the two features bring for z = 3 and u = 1, and for z = -3 and u = 1.
 # the gates are a and -a, but the second feature has the wrong sign: together they give about the absolute value of a x, times b x.
 #     torch.stack([b, -b]) => torch.stack([b, b])
 # both gates are a: what the first feature brings the second takes away.
 #     torch.stack([a, -a]) => torch.stack([a, a])
+# the second feature brings the same as the first: SiLU(a x) times b x, twice.
+#     torch.stack([a, -a]) => torch.stack([a, a])
+#     torch.stack([b, -b]) => torch.stack([b, b])
 # Try: the two features sum to the product as they are.
 # the mean of the two features: half of the product.
 #     torch.ones(1, 2 => 0.5 * torch.ones(1, 2
 # the product is there twice.
 #     torch.ones(1, 2 => 2 * torch.ones(1, 2
+# Try: give the numbers that you write yourself the dtype of a.
+# the down matrix is always float32.
+#     torch.ones(1, 2, dtype=a.dtype) => torch.ones(1, 2)
 # Try: one branch holds a, the other b.
 # a is in both branches: that is the square of a x.
 #     torch.stack([b, -b]) => torch.stack([a, -a])
@@ -132,7 +138,7 @@ check("12.1", product_network)
 #
 # The parts are those of the course: `self.self_attention(y, mask=..., cache=...)` attends, turns queries and keys to their positions, and appends to the cache. `causal_mask(L_q, L_k)` is the course's, and does what you wrote in lesson 05: the queries are the last `L_q` of `L_k` positions. Leave the constructor as it is. The course's ready-made layers (`DecoderOnlyLayer` and the like) and `Residual` are off limits; the parts above are not.
 #
-# The check feeds whole sequences, and sequences in pieces with a cache, which may hold positions already; it compares gradients too. Example: if all parameters of attention and network are 0, the block gives `x` back unchanged. And `x` itself must stay as it is; keep nothing in the block from one call to the next.
+# The check feeds whole sequences, and sequences in pieces with a cache, which may hold positions already; it compares gradients too. Two examples. If all parameters of attention and network are 0, the block gives `x` back unchanged. And for `x` with five positions and a new `cache`, `block(x[:, :3], cache)` and then `block(x[:, 3:], cache)` give the rows 0 to 2 and 3 to 4 of `block(x)`. `x` itself must stay as it is; keep nothing in the block from one call to the next.
 
 # %% tags=["exercise"]
 class DecoderBlock(nn.Module):
@@ -921,7 +927,7 @@ check("12.10", quiz_12_10)
 # ### 12.11 · A text twice as long
 # 1 point · difficulty 3 of 5 · 3 minutes · more
 #
-# A model has written $L$ tokens and writes one more. In this one step, how many scores (products of a query and a key) are computed, compared with the same step after $2L$ tokens?
+# A model has written $2L$ tokens and writes one more. How many scores (products of a query and a key) does this one step compute, compared with the step after the first $L$ tokens?
 #
 # - **a.** With the cache the same as before, without it twice as many.
 # - **b.** Twice as many in both cases.
@@ -1022,7 +1028,7 @@ except NotImplementedError:
     print("Solve 12.2 and 12.4 first: this cell needs your block and your sampling.")
 
 # %% [markdown]
-# *Read a few aloud. Which would you believe to be a name? Then change `temperature` in `invent`: at 0.3 the words get ordinary and repeat themselves, at 1.5 nobody can say them. And the two models have never met: one learned which letters follow one another, the other how letters sound.*
+# *Read a few aloud. Which would you believe to be a name? Then call `invent` with `temperature=0.3` and with `temperature=1.5`. At which do you get more words of the dictionary, and at which more that you can't say?*
 
 # %% [markdown]
 # {{next_steps}}

@@ -89,10 +89,10 @@ SMALL = {
         },
         2,
     ),
-    "gates": ({"SEEDS": (1,)}, 2 * 2 + 2),
+    "gates": ({"SEEDS": (1,), "STEPS": 2, "LONGER": 3}, 2 * 3 + 2 + 2),
 }
 OF_MUON = ("ablation", "budgets", "comparison", "gates", "seeds", "unmasked")
-STEPS = {"places": 2, "warmups": 2, "copiers": 2, "gates": 2}
+STEPS = {"places": 2, "warmups": 2, "copiers": 2}
 
 
 def test_rows_are_appended_under_one_header(tmp_path):

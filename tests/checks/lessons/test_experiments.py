@@ -92,6 +92,8 @@ STACKS = (17, 1), (9, 2), (5, 4), (3, 8), (2, 16)
         ("12.9", every(lambda bits: math.log(2) * bits, *CONTEXTS), "possible"),
         ("12.9", every(lambda bits: 2**bits, *CONTEXTS), "possible"),
         ("12.9", exchanged("all", "model 16"), "possible"),
+        ("12.9", exchanged("layers 16", "model 16"), "exchanged"),  # their means are 0.003 bits apart
+        ("12.9", exchanged("all", "layers 128"), "exchanged"),
         ("12.9", {"reach": 64}, "reach"),
         ("12.9", {"clear": True}, "clear"),
     ],
