@@ -155,6 +155,8 @@ def shared_gradient(ids, at_vectors, hidden, at_logits):
 #     hidden.shape[-1] ** 0.5 * bottom => hidden.shape[-1] ** -0.5 * bottom
 # the bottom is multiplied by d_model, not by its root.
 #     hidden.shape[-1] ** 0.5 * bottom => hidden.shape[-1] * bottom
+# the bottom is multiplied by the root of V, not by that of d_model.
+#     hidden.shape[-1] ** 0.5 * bottom => len(top) ** 0.5 * bottom
 # both ends are multiplied by the root of d_model.
 #     top + hidden.shape[-1] ** 0.5 * bottom => hidden.shape[-1] ** 0.5 * (top + bottom)
 # the top is multiplied by the root of d_model, not the bottom.
@@ -356,6 +358,13 @@ def in_pieces(model, loss_of, pieces, pad_id):
 #     `* count / sum(counts)` => * count
 # each piece is divided by the number of all labels, but not multiplied by its own.
 #     * count / sum(counts) => / sum(counts)
+# Try: what you return is right. Let the same weights act on each piece's loss before it goes back.
+# the returned mean is right, but each piece went back with its own mean, unweighted.
+#     `* count / sum(counts)` =>
+#     total += loss.item() => total += loss.item() * count / sum(counts)
+# the returned mean is right, but what went back is the sum over all labels: nothing was divided by their number.
+#     `* count / sum(counts)` => * count
+#     total += loss.item() => total += loss.item() / sum(counts)
 # Try: count what the loss counts: labels that aren't padding.
 # the pieces are weighed by their rows, not by their labels.
 #     (target[:, 1:] != pad_id).sum() => len(target)

@@ -234,7 +234,7 @@ for row in range(2):
 # %% [markdown]
 # At each position the decoder has the *right* symbols up to there, not its own guesses (**teacher forcing**, lesson 03). With the causal mask, all positions are trained in one pass. Where the label is padding, as at the end of the second row, the position is left out of the loss.
 #
-# Cross-entropy with the right symbol $y$ is $-\log p_y$. It is lowest at $p_y = 1$, so it always asks for larger logits. **Label smoothing** asks for a little less. The right symbol should get $1 - \varepsilon$, and the others share $\varepsilon$:
+# Cross-entropy with the right symbol $y$ is $-\log p_y$. It is lowest at $p_y = 1$, so however sure the model is, it asks for more. **Label smoothing** asks for a little less. The right symbol should get $1 - \varepsilon$, and the others share $\varepsilon$:
 #
 # $$\ell = -\sum_{v=1}^{V} q_v \log p_v , \qquad q_v = \begin{cases} 1 - \varepsilon & v = y \\ 0 & v = \text{pad} \\ \varepsilon / (V - 2) & \text{otherwise.} \end{cases}$$
 #
@@ -273,7 +273,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# *The dashed line turns up before 1. Too much certainty costs something.* Its lowest value isn't 0 but the entropy of $q$, and with smoothing a loss of exactly that is a **perfect** score. Remember it, since the training curve will meet it.
+# *The dashed line turns up before 1. Too much certainty costs something.* Its lowest value isn't 0 but the entropy of $q$, and with smoothing a loss of exactly that is a **perfect** score. The training curve will meet it.
 #
 # Exercise 10.3 (15 minutes) asks for this loss, and 10.9 measures what smoothing changes.
 
@@ -349,7 +349,7 @@ def small_model():
     return Transformer(config)
 
 # %% [markdown]
-# **Do exercise 10.5 now (25 minutes) and assemble the model yourself.** You have the picture, the masks and all parts. Then unfold the next cell, the complete model, made of the layers of lesson 09. The library's `Transformer`, which we train, has the same parts, and settings and a cache besides.
+# **Do exercise 10.5 now (25 minutes) and assemble the model yourself.** Then unfold the next cell, the complete model, made of the layers of lesson 09. The library's `Transformer`, which we train, has the same parts, and settings and a cache besides.
 
 # %% tags=["whole"]
 class WholeTransformer(nn.Module):
@@ -411,7 +411,7 @@ with torch.no_grad():
 print("equal to the library's:", torch.allclose(*pairs, atol=1e-4))
 
 # %% [markdown]
-# A training step puts everything together, shift, masks (the model makes them), loss and rate. Every batch is new, so there is nothing to overfit. Gradients longer than 1 are shortened to 1, so that one odd batch can't throw the model off.
+# A training step puts everything together, shift, masks (the model makes them), loss and rate. Every batch is new, so there is nothing to overfit. Gradients longer than 1 are shortened to 1.
 
 # %%
 def update(model, optimizer, loss, rate):
@@ -561,7 +561,7 @@ for length in (9, 10, 11, 12):
 widgets.came_out("10.D", 100 * ask(second, 11)[0])
 
 # %% [markdown]
-# *Within the trained lengths all seeds agree. At eleven the result depends on the seed. At twelve hardly a sequence is right, and the answers are too short on average.* "It copies sequences that it has never seen" is true of both models, and of each for its own lengths only. New symbols in a familiar frame are one thing, a new frame is another. (Lesson 08 compares ways of marking places beyond the trained length.)
+# *Within the trained lengths all seeds agree. At eleven the result depends on the seed. At twelve hardly a sequence is right, and your model's answers are too short on average.* That is how it is after 400 steps. "It copies sequences that it has never seen" is true of both models, but you can rely on it only at the lengths they were trained on. (Lesson 08 compares ways of marking places beyond the trained length.)
 
 # %% [markdown]
 # ## 10.7 Do we need the warm-up? And does the order of the norms matter?
@@ -665,13 +665,14 @@ print(f"{len(said)} sounds and the end:", calls)
 # %% [markdown]
 # Encode once, decode many times. Exercise 10.8 builds on that.
 #
-# Step by step or in one pass, what is said must be the same. Here the second copier decodes 50 sequences, and then gets their targets at once:
+# Step by step or in one pass, what is said must be the same. Here the second copier decodes 50 sequences, and then gets all that it said at once, one step behind:
 
 # %%
 sources, targets = copy_task(50, LENGTH, VOCAB, torch.Generator().manual_seed(8))
 said = greedy_decode(second, sources, max_len=LENGTH + 1).tokens  # (B=50, L_t)
 with torch.no_grad():
-    at_once = second(sources, targets[:, :-1]).argmax(dim=-1)  # (B, L_t)
+    given = F.pad(said[:, :-1], (1, 0), value=START_ID)  # (B, L_t)
+    at_once = second(sources, given).argmax(dim=-1)  # (B, L_t)
 print("one pass and eleven steps agree:", torch.equal(said, at_once))
 
 # %% [markdown]
@@ -811,7 +812,7 @@ for kind, part in parts.items():
         print()
 
 # %% [markdown]
-# *Without cross-attention the model guesses the symbols. Without the decoder's self-attention it fails too, worst in short sequences. Without the encoder's nearly all symbols are right.* That holds for both ways. The end after three symbols is another matter. With zeros in place of the encoder's attention this model always misses it, with averages it finds most of them. What the zeros break there can't be a lack of information, since the averages hold no more of it.
+# *Without cross-attention the model guesses the symbols. Without the decoder's self-attention it fails too, worst in short sequences. Without the encoder's nearly all symbols are right.* That holds for both ways. The end after three symbols is another matter. With zeros in place of the encoder's attention this model always misses it, with averages it often finds it. The zeros can't have failed for lack of information, since the averages hold no more of it. (This depends on the seed. A copier from another one may miss the end with averages too.)
 #
 # The trained model leans on its decoder's self-attention, then. Does copying *need* it? We train copiers anew, each without one kind from the first update on.
 
@@ -836,7 +837,7 @@ outcomes = {1: "cross-attention only", 2: "cross-attention and the decoder's"}
 widgets.came_out("10.G", outcomes.get(len(needed), "all three"))
 
 # %% [markdown]
-# *Copied without a mistake at four lengths, the lowest and the highest of five seeds.* Within the trained lengths, a copier does without either self-attention. Only cross-attention is indispensable, as the one way from the source to the target. Taking a part out of a trained model shows what *this model* uses. What the *task* can do without shows when you train without it. (And this is one task, and one small model.)
+# *Copied without a mistake at four lengths, the lowest and the highest of five seeds.* Within the trained lengths, a copier can do without the encoder's self-attention, or without the decoder's. (We never took away both.) Only cross-attention is indispensable, as the one way from the source to the target. Taking a part out of a trained model shows what *this model* uses. What the *task* can do without shows when you train without it. (And this is one task, and one small model.)
 
 # %% [markdown]
 # ## What goes wrong
@@ -866,7 +867,7 @@ for size in (11, 1000, 37_000):
     print(f"V = {size:6}: lowest {lowest:.2f}, guessing evenly {math.log(size):.2f}")
 
 # %% [markdown]
-# You notice it by a loss that never gets much below that of guessing evenly, however good the model is.
+# You notice it by a loss that never gets a full 1 below that of guessing evenly, however good the model is.
 
 # %% [markdown]
 # ## In practice
@@ -884,10 +885,8 @@ for size in (11, 1000, 37_000):
 # 1. **The model.** The encoder makes the memory, the decoder looks at the target so far and at the memory, the generator gives logits. The class in 10.6 is all of it.
 # 2. **Masks and shift.** The source's padding is hidden from the encoder and from cross-attention, the target's padding and the future from the decoder. The decoder is given `target[:, :-1]` and asked for `target[:, 1:]`.
 # 3. **The loss.** Smoothing gives nothing to padding, and a perfect score is the entropy of the smoothed labels, not 0.
-# 4. **Training.** The first model copied new sequences of ten symbols, the only length it knew, and no others. The second copied all lengths from 3 to 10. At eleven it depends on the seed, and at twelve hardly any came out right.
+# 4. **Training.** The first model copied new sequences of ten symbols, the only length it knew, and none of the other lengths that we tried. The second copied nearly all sequences of 3 to 10. After its 400 steps, eleven depends on the seed, and at twelve hardly any came out right.
 # 5. **What an attention is for.** Each step of the copier looks at the symbol it has to say, and without it the model guesses. This model leans on its decoder's self-attention, but copiers trained without it, or without the encoder's, copy as well at the lengths they know.
-#
-# (*More*, from 10.7. With the norm before each part, the warm-up was worth next to nothing. With the norm after each sum, training without one ended above the others for every seed.)
 
 # %% tags=["nbval-ignore-output"]
 widgets.predictions()
