@@ -5,7 +5,8 @@ two starts: sublayers as they are (``full``), and with their last matrices divid
 (``root``), once each with the tokens held apart or made alike by force, and with a control for each of the two: sublayers as
 small as those that hold the tokens apart, and a vector as large as the one that makes them alike, but with either sign. One
 more lets the gradient along the direct path fade as it does beside sublayers of full size. Plain post-norm gets 1,500 steps
-instead of 300, and so does the small start at the largest rate. The table holds loss, share of symbols right and likeness of
+instead of 300, and so does the small start at the largest rate. There post-norm gets a third start as well: last matrices
+divided by the number of sublayers itself (``share``). The table holds loss, share of symbols right and likeness of
 the tokens after the last layer, all on sequences that no model was trained on, one line a measurement.
 """
 
@@ -31,7 +32,11 @@ from .runs import Run
 
 SEEDS = (0, 1, 2, 3, 4)
 LAYERS, RATES, WARMUP = 6, (0.01, 0.003, 0.001), 100
-STARTS = {"full": lambda num_layers: 1.0, "root": lambda num_layers: (2 * num_layers) ** -0.5}
+STARTS = {
+    "full": lambda num_layers: 1.0,
+    "root": lambda num_layers: (2 * num_layers) ** -0.5,
+    "share": lambda num_layers: 1 / (2 * num_layers),
+}
 TOKENS = {
     "": lambda model: None,
     "apart": keep_apart,
@@ -68,6 +73,7 @@ def settings() -> Iterator[tuple[tuple[str, int, float, int, str], int]]:
         yield ("pre-norm", LAYERS, rate, warmup, "full"), STEPS
         yield ("post-norm", LAYERS, rate, warmup, "full"), LONG
         yield ("post-norm", LAYERS, rate, warmup, "root"), LONG if (rate, warmup) == (RATES[0], 1) else STEPS
+    yield ("post-norm", LAYERS, RATES[0], 1, "share"), STEPS
     for start in ("full apart", "full small", "root alike", "root opposite", "root faded"):
         yield ("post-norm", LAYERS, RATES[1], 1, start), STEPS
     yield ("pre-norm", LAYERS, RATES[1], 1, "root"), STEPS

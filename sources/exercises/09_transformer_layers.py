@@ -104,7 +104,7 @@ check("9.1", fold_norm)
 # ### 9.2 · Let RMSNorm do LayerNorm's work
 # 2 points · difficulty 3 of 5 · 10 minutes · more
 #
-# RMSNorm doesn't take the mean off. On a vector that has mean 0 already, it does the same as LayerNorm. In a pre-norm model all that ever enters the stream is written by the embedding table and by the last linear layer of each sublayer. If all of these wrote vectors of mean 0, every LayerNorm on the stream could become an RMSNorm (which is cheaper), and no output would change.
+# RMSNorm doesn't take the mean off. On a vector that has mean 0 already, it does the same as LayerNorm. In a pre-norm model with rotary positions (lesson 08), all that ever enters the stream is written by the embedding table and by the last linear layer of each sublayer. If all of these wrote vectors of mean 0, every LayerNorm on the stream could become an RMSNorm (which is cheaper), and no output would change.
 #
 # Write `mean_free(weight, bias)`, which takes the parameters of an `nn.Linear` and returns new ones. For every input, the new layer must give the vector that the old one gave, less the mean of that vector's entries.
 #
@@ -213,7 +213,7 @@ except (NotImplementedError, TypeError):
 #
 # ReLU multiplies a number by 1 or by 0, depending on its sign. GELU is gentler: it multiplies $x$ by $\Phi(x)$, the share of standard normal numbers that are **smaller than $x$**. At 0 that share is one half, far to the right it is 1, far to the left 0. Write `gelu(x, by_tanh)`.
 #
-# - With `by_tanh=False`: the exact form. PyTorch has no function for $\Phi$ among its basic operations, but it has `torch.erf(z)`. For $z \ge 0$ it is the share of standard normal numbers **between $-z\sqrt2$ and $z\sqrt2$**, and $\operatorname{erf}(-z) = -\operatorname{erf}(z)$. Draw a bell curve, and you will see how to get one from the other.
+# - With `by_tanh=False`: the exact form. Make $\Phi$ out of `torch.erf(z)`. For $z \ge 0$ it is the share of standard normal numbers **between $-z\sqrt2$ and $z\sqrt2$**, and $\operatorname{erf}(-z) = -\operatorname{erf}(z)$. Draw a bell curve, and you will see how to get one from the other.
 # - With `by_tanh=True`: the older approximation, which many published weights were trained with. In the place of $\Phi(x)$ it has $\frac12 (1 + \tanh u)$ with $u = \sqrt{2/\pi}\,(x + 0.044715\, x^3)$.
 #
 # | argument | shape |
@@ -222,7 +222,7 @@ except (NotImplementedError, TypeError):
 # | `by_tanh` | True or False |
 # | returns | the shape of `x` |
 #
-# Example: `x = [-2., 0., 1., 3.]` gives `[-0.04550, 0., 0.84134, 2.99595]`, and by tanh `[-0.04540, 0., 0.84119, 2.99636]`. The two differ in the fourth digit, too little to see in a plot. Still, a model is trained with one of them, and that is the one to load it with. The check compares the gradient of `x` too. The ready-made GELU, `torch.special.ndtr` and `torch.distributions.Normal` are off limits.
+# Example: `x = [-2., 0., 1., 3.]` gives `[-0.04550, 0., 0.84134, 2.99595]`, and by tanh `[-0.04540, 0., 0.84119, 2.99636]`. The two differ in the fourth decimal place, too little to see in a plot. Still, a model is trained with one of them, and that is the one to load it with. The check compares the gradient of `x` too. The ready-made GELU, `torch.special.ndtr` and `torch.distributions.Normal` are off limits.
 
 # %% tags=["exercise"]
 def gelu(x, by_tanh):
@@ -993,7 +993,7 @@ quiz_9_10 = "c"
 # %% [markdown] tags=["solution"]
 # Why each option is right or wrong:
 #
-# - **a.** each sublayer does see what it saw before, and adds what it added before; but it adds that to a stream ten times as large, so it counts for a tenth.
+# - **a.** the first sublayer does see what it saw before, and adds what it added before; but it adds that to a stream ten times as large, so it counts for a tenth, and the second sublayer already sees something else.
 # - **b.** the first attention reads the vectors as they come, ten times as large: its scores become a hundred times as large, its weights change, and so does the first sum.
 # - **c.** the norm forgets the factor before anything else sees it, and all that follows is as it was.
 # - **d.** in two of the three something sees the larger vectors: the sum in one, the first attention in the other.

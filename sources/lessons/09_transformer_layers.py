@@ -44,7 +44,7 @@ torch.set_num_threads(1)  # small tensors: threads would only get in each other'
 # 4. put the norm before or after the sum, and find out by changing one thing at a time what makes a deep stack hard to train;
 # 5. build an encoder layer and a decoder layer, and hand each attention the right mask.
 #
-# Attention lets tokens look at one another (lessons 04 to 07), and positions tell it the order (lesson 08). A layer of a Transformer is attention plus everything that makes it *trainable and stackable*. That is this lesson.
+# Attention lets tokens look at one another (lessons 04 to 07), and positions tell it the order (lesson 08). This lesson adds everything that makes attention *trainable and stackable*.
 
 # %% [markdown]
 # ## Predict first
@@ -276,7 +276,7 @@ plotting.show(
 #
 # $$\mu = \frac1d \sum_i x_i , \qquad \sigma^2 = \frac1d \sum_i (x_i - \mu)^2 , \qquad \text{LayerNorm}(x)_i = \frac{x_i - \mu}{\sqrt{\sigma^2 + \varepsilon}}\; g_i + b_i .$$
 #
-# $g$ (`weight`) and $b$ (`bias`), of shape $(d,)$, are learned and start at 1 and 0. $\varepsilon$ is a small constant that keeps the division safe. Take $(1, 3, 5, 7)$. The mean is 4, the differences are $-3, -1, 1, 3$, the variance is $(9 + 1 + 1 + 9)/4 = 5$, and $-3/\sqrt5 = -1.342$, as in the first cells of this lesson. In code, mean and variance are taken over the last axis.
+# $g$ (`weight`) and $b$ (`bias`), of shape $(d,)$, are learned and start at 1 and 0. $\varepsilon$ is a small constant that keeps the division safe. Take $(1, 3, 5, 7)$. The mean is 4, the differences are $-3, -1, 1, 3$, the variance is $(9 + 1 + 1 + 9)/4 = 5$, and $-3/\sqrt5 = -1.342$, as in the first cells of this lesson.
 
 # %%
 def layer_norm(x, weight, bias, eps):
@@ -317,7 +317,7 @@ for name, norm in (("LayerNorm", layers.LayerNorm(6)), ("RMSNorm", layers.RMSNor
 # %% [markdown]
 # Many of today's large language models use RMSNorm (lesson 12). In this lesson we keep LayerNorm, as the paper does.
 #
-# Three exercises go with this section, when you like. In exercise 9.1 (8 minutes) a norm's weight and bias vanish into the next matrix. In exercise 9.2 (10 minutes) you change a model so that RMSNorm can do LayerNorm's work. And exercise 9.4 (15 minutes) finds out how much each sublayer writes of what a model says.
+# Three exercises go with this section, when you like. Exercise 9.1 (8 minutes) moves a norm's weight and bias into the next matrix, exercise 9.2 (10 minutes) lets RMSNorm do LayerNorm's work, and exercise 9.4 (15 minutes) asks what each sublayer wrote of a logit.
 
 # %% [markdown]
 # ## Why add at all?
@@ -378,7 +378,7 @@ widgets.came_out("9.C", ["none", "one", "two", "all three"][arrived])
 # ## 9.5 The norm before or after the sum
 # *Core · 5 minutes*
 #
-# A gradient runs back along the sum unchanged, whatever the sublayers do. But what is added makes the vectors grow, and something has to keep their size in check. That is the norm, and there are two places for it. **Post-norm**, the order of the paper of 2017, normalizes the sum. **Pre-norm**, today's usual one, normalizes what goes into the sublayer.
+# A gradient runs back along the sum unchanged, whatever the sublayers do. But what is added makes the vectors grow. A norm keeps what the sublayers read at one size, and there are two places for it. **Post-norm**, the order of the paper of 2017, normalizes the sum. **Pre-norm**, today's usual one, normalizes what goes into the sublayer.
 #
 # $$\text{post-norm:}\quad x \leftarrow \text{norm}\big(x + f(x)\big) \qquad\qquad \text{pre-norm:}\quad x \leftarrow x + f\big(\text{norm}(x)\big)$$
 
@@ -412,7 +412,7 @@ for n in (2, 4, 12, 24):
 print(f"e**(-1/2) = {math.exp(-0.5):.2f}")
 
 # %% [markdown]
-# In pre-norm the direct path carries the gradient whole, at any depth. In post-norm with full-sized sublayers it fades by about half with every layer of two sublayers. But **with small sublayers it hardly fades, however deep the stack is**: $(1 + 1/2N)^{-N}$ stays near $e^{-1/2} \approx 0.61$. The factor $1/\sqrt{2N}$ will come back. GPT-2's authors used it for another reason, to keep a pre-norm stream from growing (exercise 9.9).
+# In pre-norm the direct path carries the gradient whole, at any depth. In post-norm with full-sized sublayers it fades by about half with every layer of two sublayers. But **with small sublayers it hardly fades, however deep the stack is**: $(1 + 1/2N)^{-N}$ stays near $e^{-1/2} \approx 0.61$. GPT-2's authors used this factor for another reason, to keep a pre-norm stream from growing (exercise 9.9).
 
 # %% [markdown]
 # ## 9.6 What the place does before training
@@ -522,14 +522,24 @@ for share in (0, 0.5, 0.9, 0.99):
     print("{:8.2f} {:21.1f} {:8.1f} {:8.1f} {:11.1f}".format(*mean.tolist()))
 
 # %% [markdown]
-# In one layer it is. With tokens nearly alike the gradients of queries and keys are gone, and the others' are not. And in a stack of 12? We hold the tokens of a post-norm stack apart, by taking off what each sublayer would add to all of them alike.
+# In one layer it is. With tokens nearly alike the gradients of queries and keys are gone, and the others' are not. And in a stack of 12? We hold the tokens of a post-norm stack apart, by taking off what each sublayer would add to all of them alike. What is left is smaller, and a small addition may do something by itself. In a third row it is blown up to the old size again.
 
 # %%
-def last_by_first(seed, apart):
+def hold_apart(p, x, y):
+    return y - y.mean(dim=1, keepdim=True)
+
+
+def at_old_size(p, x, y):
+    left = hold_apart(p, x, y)
+    return left * (y.norm() / left.norm()).detach()
+
+
+# %%
+def last_by_first(seed, change):
     stack = fresh_stack(12, seed, 1.0)
-    for layer in stack if apart else []:
+    for layer in stack if change else []:
         for part in (layer.self_attention, layer.feed_forward):
-            part.register_forward_hook(lambda p, x, y: y - y.mean(dim=1, keepdim=True))
+            part.register_forward_hook(change)
     y = nn.Sequential(*stack)(torch.randn(8, 10, 64))
     (y * torch.randn(8, 10, 64)).sum().backward()
     sizes = []
@@ -541,12 +551,13 @@ def last_by_first(seed, apart):
 
 # %%
 print("last layer by first   q_proj   k_proj   v_proj   down_proj")
-for name, apart in (("as it is", False), ("held apart", True)):
-    mean = torch.stack([last_by_first(seed, apart) for seed in range(5)]).mean(dim=0)
+ways = {"as it is": None, "held apart": hold_apart, "at the old size": at_old_size}
+for name, change in ways.items():
+    mean = torch.stack([last_by_first(seed, change) for seed in range(5)]).mean(dim=0)
     print("{:18} {:9.4f} {:8.4f} {:8.3f} {:11.3f}".format(name, *mean.tolist()))
 
 # %% [markdown]
-# Held apart, the gradients of queries and keys shrink no more than the others' do. Likeness is the cause in the stack as well. (Noci and others, 2022, prove that the two vanish when all tokens are the same.)
+# Held apart, the gradients of queries and keys shrink about as much as the others' do and no more, at the old size too. Likeness is the cause in the stack as well. (Noci and others, 2022, prove that the two vanish when all tokens are the same.)
 #
 # **What Xiong and others (2020) say.** They prove a bound for the gradient that the *last* layer's network can be expected to have in a simplified Transformer at its start. In pre-norm the bound shrinks like $1/\sqrt N$ with the number of layers, in post-norm it doesn't shrink. Let's measure it, with five seeds.
 
@@ -634,7 +645,7 @@ for name, model in trained.items():
 # %%
 widgets.predict(
     "9.E",
-    "A smaller learning rate alone won't do it in 300 steps. What will help post-norm?",
+    "At rate 0.003, too, post-norm doesn't learn it in 300 steps. What will help?",
     choices=[
         "five times as many steps",
         "sublayers that start at 0.3 of their size",
@@ -702,7 +713,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# *Blue is pre-norm, orange post-norm, green post-norm with the small start. The bands show the range of the five seeds.* With the small start, post-norm solves the task with all five seeds in three of the four settings, and it is at least as fast as pre-norm there. Plain post-norm stays at one of the two landmarks in all four. In the last setting, the largest rate without a warm-up, the small start helps some seeds and not others.
+# *The bands show the range of the five seeds.* With the small start, post-norm solves the task with all five seeds in three of the four settings, and it is at least as fast as pre-norm there. Plain post-norm stays at one of the two landmarks in all four. In the last setting, the largest rate without a warm-up, the small start helps some seeds and not others.
 #
 # Before we say "doesn't learn", we give plain post-norm five times as many steps. Each seed is a line, with its loss above and the mean cosine of its tokens (their *likeness*) below.
 
@@ -729,7 +740,9 @@ def when(found, below=0.5):
 
 
 print(f"{'':22} {'':19} steps   loss below 0.5 at step")
-for name, how in (LINES | {"pre-norm, small start": "pre-norm root"}).items():
+MORE = {"pre-norm, small start": "pre-norm root"}
+MORE["post-norm, 1/(2N)"] = "post-norm share"
+for name, how in (LINES | MORE).items():
     for title, rate in RATES.items():
         if (found := runs.get(f"{how} 6 {rate}")) is not None:
             print(f"{name:22} {title:19} {50 * found.shape[1] - 50:5}   {when(found)}")
@@ -738,7 +751,7 @@ widgets.came_out("9.E", "each of the two")
 # %% [markdown]
 # In three of the four settings plain post-norm does learn, with all five seeds. It was **late**. It sits at the landmark for hundreds of steps, its tokens nearly alike all the while, and then the loss falls. What makes it late is the **start**, for that is the one thing that the green runs changed. With sublayers that start small, both orders learn equally soon (at rate 0.003, where we tried both).
 #
-# What remains of pre-norm's advantage is that it forgives more. At rate 0.01 without a warm-up it learns with all five seeds within 100 steps. Post-norm with the small start does with only three of them in 1,500 steps, and plain post-norm with none.
+# What remains of pre-norm's advantage is that it forgives a large start. At rate 0.01 without a warm-up it learns from full size, with all five seeds within 100 steps. Post-norm does with none, and with the small start with only three in 1,500 steps. Start it at $1/(2N)$, smaller still (last row), and it learns with all five, as soon as pre-norm.
 
 # %% [markdown]
 # ## Is it the likeness?
@@ -820,7 +833,7 @@ plotting.show(diagrams.architecture(Pair(), (x, y, memory_mask, target_mask)))
 #
 # One rule settles every such question: **a mask hides keys.** Ask where the keys come from, and you know whose padding counts, and whether there is a future to hide.
 #
-# **Do exercise 9.6 now (15 minutes), then read on.** It asks for a decoder layer that can ask several memories at once. Two more can wait. Exercise 9.7 (15 minutes) wires layers as some of today's models do, and in exercise 9.8 (10 minutes) a record of the stream has a bug. The open experiment, exercise 9.9 (25 minutes), tries three starts in both orders, and exercise 9.10 is a quiz of 5 minutes.
+# **Do exercise 9.6 now (15 minutes), then read on.** It asks for a decoder layer that can ask several memories at once. The others can wait. Exercise 9.7 (15 minutes) wires layers as some of today's models do, exercise 9.8 (10 minutes) has a bug for you to find, exercise 9.9 (25 minutes) is the open experiment, and exercise 9.10 (5 minutes) is a quiz.
 
 # %% [markdown]
 # ## The whole thing
@@ -986,7 +999,7 @@ for name, wrong in WRONG.items():
     print(f"{name:9}", "  ".join(f"{e:7.2%}" for e in found))
 
 # %% [markdown]
-# The first shows with short vectors, the second with small numbers. Neither stops anything. Both do their harm when trained weights meet the other formula. To find them, compare with PyTorch at $d = 4$ *and* on tiny numbers.
+# The first shows with short vectors, the second with small numbers. Neither raises an error. They show when trained weights meet the other formula. (The second has one more trap, a gradient that isn't a number. See "A vector of equal numbers" in "When you need it".) To find them, compare with PyTorch at $d = 4$ *and* on tiny numbers.
 #
 # **The text says post-norm, the code does pre-norm**, or the other way around. Both orders have the same parameters under the same names, and weights of one load into the other without a word. Here is our live pre-norm model, then the same weights in the other order (a guess is right one time in eight):
 
@@ -1005,9 +1018,9 @@ print(f"symbols right: {kept:.0%} as trained, {swapped:.0%} in the other order")
 # ## In practice
 # *More · 3 minutes*
 #
-# - **Norms are fused**, which means that mean, variance, scale and shift are one kernel. Its statistics are in float32 even where the rest is in half precision, since squares overflow there. `F.layer_norm` does that, and the library's module calls it.
+# - **Norms are fused**, which means that mean, variance, scale and shift are one kernel. Its statistics are in float32 even where the rest is in half precision, since squares overflow in float16. `F.layer_norm` does that, and the library's module calls it.
 # - **Today's blocks** are mostly pre-norm with RMSNorm, no biases, and a gated network (lesson 12). Some put a second norm on what the sublayer gives, some run attention and network side by side (exercise 9.7 builds both).
-# - **A small start** of the last matrices is standard in large language models, GPT-2's among them. Others start them at exactly 0, or multiply what a sublayer gives by a small learned number.
+# - **A small start** of the last matrices is common in large language models. GPT-2 has it. Others start them at exactly 0, or multiply what a sublayer gives by a small learned number.
 # - **Names elsewhere**: `norm1`, `ln_1`, `input_layernorm` for the first norm; `linear1`/`linear2`, `fc1`/`fc2`, `c_fc`/`c_proj` for the network; `norm_first=True` is PyTorch's word for pre-norm, and its default is post-norm.
 # - **Epsilon is part of a model.** It differs from model to model, and the right one is in its configuration.
 
@@ -1015,10 +1028,10 @@ print(f"symbols right: {kept:.0%} as trained, {swapped:.0%} in the other order")
 # ## Recap
 # *Core · 2 minutes*
 #
-# 1. **The stream** starts as the embedding, and every sublayer adds to it: $x_N = x_0 + \sum f_n$. In the pronouncing model the last network mostly sharpens what is already decided, and the first layer's attentions are missed most.
+# 1. **The stream** starts as the embedding, and every sublayer adds to it: $x_N = x_0 + \sum f_n$. In the pronouncing model the last network mostly sharpens what is already decided, and without the first layer's attentions it makes the most mistakes.
 # 2. **The network** works on each position by itself and not linearly. Without an activation its two matrices would be one.
 # 3. **LayerNorm** takes mean and variance over the features of one token, with the variance divided by $d$ and $\varepsilon$ inside the root. **RMSNorm** leaves the mean in. Adding a number to all features tells them apart.
-# 4. **Post-norm** normalizes the sum, **pre-norm** what goes into the sublayer. With full-sized sublayers, the direct path of a fresh post-norm stack fades. (Section 9.6 adds that its tokens become alike, and that the gradients of queries and keys vanish toward the last layers.) With sublayers that start at $1/\sqrt{2N}$ of their size hardly any of this happens, and six post-norm layers learn as soon as pre-norm's. Without it they learn too, hundreds of steps later. Of what we tried, only pre-norm puts up with the largest rate without a warm-up.
+# 4. **Post-norm** normalizes the sum, **pre-norm** what goes into the sublayer. With full-sized sublayers, the direct path of a fresh post-norm stack fades. (Section 9.6 adds that its tokens become alike, and that the gradients of queries and keys vanish toward the last layers.) With sublayers that start at $1/\sqrt{2N}$ of their size hardly any of this happens, and six post-norm layers learn as soon as pre-norm's. Without it they learn too, hundreds of steps later. At the largest rate without a warm-up, pre-norm learns from full size, and post-norm reliably only from $1/(2N)$.
 # 5. **Encoder layer**: self-attention, network. **Decoder layer**: causal self-attention, cross-attention to the memory, network. A mask hides keys, and the source's padding belongs to cross-attention. A pre-norm stack ends in one more norm.
 
 # %% tags=["nbval-ignore-output"]
@@ -1040,24 +1053,19 @@ widgets.predictions()
 # ## Check yourself
 # *Core · 2 minutes*
 #
-# <details><summary>1. A LayerNorm by hand agrees with PyTorch to three digits at d = 512, and is 13 % off at d = 4. Which mistake is it?</summary>
-#
-# **The unbiased variance.** The factor $\sqrt{(d-1)/d}$ is far from 1 for small $d$ only.
-# </details>
-#
-# <details><summary>2. In a pre-norm layer the code says x = norm(x) and then x = x + attention(x). What is lost?</summary>
+# <details><summary>1. In a pre-norm layer the code says x = norm(x) and then x = x + attention(x). What is lost?</summary>
 #
 # **The direct path.** What is added to is now the normalized x, and the stream passes through every norm.
 # </details>
 #
-# <details><summary>3. Source of 9 tokens, target of 6. What is the shape of the memory mask, and is any of it causal?</summary>
+# <details><summary>2. Source of 9 tokens, target of 6. What is the shape of the memory mask, and is any of it causal?</summary>
 #
 # **(B, 1, 1, 9), and no.** A mask has a column for each key, and the keys are the source's. The whole source is known before the first target token.
 # </details>
 #
-# <details><summary>4. A friend's deep post-norm model sits at a plateau after 300 steps, its tokens nearly alike. "Proof that post-norm can't learn this", says your friend. What would you try first?</summary>
+# <details><summary>3. A friend's deep post-norm model sits at a plateau after 300 steps, its tokens nearly alike. "Proof that post-norm can't learn this", says your friend. What would you try first?</summary>
 #
-# **Multiply the last matrix of each sublayer by $1/\sqrt{2N}$ before training, and let the old run go on as well.** In 9.7 the first solves the task within 300 steps, and the second takes more steps.
+# **Multiply the last matrix of each sublayer by $1/\sqrt{2N}$ before training, and let the old run go on as well.** In three of 9.7's four settings the first solves the task within 300 steps, and the second takes more.
 # </details>
 #
 # {{next_steps}}
@@ -1082,11 +1090,11 @@ for name, factor in WAYS.items():
     print(f"same token, other place {token_alone:.2f}")
 
 # %% [markdown]
-# Without the factor, two different tokens at the same place are nearly the same vector. With the factor on top of a start at 1, the same token at two places is. In between, attention can see both.
+# Without the factor, two different tokens at the same place are nearly the same vector. With the factor on top of a start at 1, the same token at two places is. In between, neither one hides the other.
 #
 # **Where dropout acts.** The paper (section 5.4) names two places: on what each sublayer gives, before it is added, and on the sum of embedding and position. It never acts on the stream's sums, where every layer would wipe out another part of the embedding for good. Most code, PyTorch's and this library's too, has two more: on the attention weights after the softmax, and inside the network after the activation.
 #
-# **A vector of equal numbers**, a row of zeros from padding, say, has variance 0. The slope of $\sqrt v$ at 0 is infinite, so with epsilon outside the root its gradient is NaN, and one such row is enough to lose all parameters at the next step.
+# **A vector of equal numbers**, a row of zeros from padding, say, has variance 0. The slope of $\sqrt v$ at 0 is infinite, so with epsilon outside the root its gradient is NaN, and one such row is enough to turn every parameter below that norm into NaN at the next step.
 
 # %%
 CONSTANT = {"inside": lambda v: (v + 1e-5).sqrt(), "outside": lambda v: v.sqrt() + 1e-5}
