@@ -59,7 +59,7 @@ def errors_along(
         panels[-1, i].set_xlabel("position", fontsize=9)
     panels[0, 0].set_ylabel("share of wrong answers", fontsize=9)
     if weights:
-        panels[1, 0].set_ylabel("looks so far back", fontsize=9)
+        panels[1, 0].set_ylabel("how far back it looks", fontsize=9)
         figure.colorbar(image, ax=panels[1].tolist(), label="weight", ticks=[0.0, 0.05, 0.2, 0.5, 1.0])
     return panels.flatten().tolist()
 

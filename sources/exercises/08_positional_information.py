@@ -768,6 +768,35 @@ print("Solve 8.9 first.") if answer is None else widgets.came_out(
 )
 
 # %% [markdown]
+# And the larger base? It leaves hand 0 as fast as it was and slows the other three. Does it take all three? We slow hand 1 alone, and then the two hands after it.
+
+# %% tags=["nbval-ignore-output"]
+class Speeds(torch.nn.Module):
+    """Rotary positions, each hand with a speed of its own."""
+
+    def __init__(self, speeds):
+        super().__init__()
+        self.speeds = torch.tensor(speeds)  # (d_head / 2,), radians per position
+
+    def forward(self, x, start=0):
+        where = torch.arange(start, start + x.shape[2])  # (L,)
+        angles = where[:, None] * self.speeds  # (L, d_head / 2)
+        return positions.apply_rope(x, angles.cos(), angles.sin())
+
+
+for name, speeds in {
+    "as trained": [1.0, 0.1, 0.01, 0.001],
+    "hand 1 slower": [1.0, 0.0316, 0.01, 0.001],
+    "hands 2 and 3 slower": [1.0, 0.1, 0.001, 0.0000316],
+}.items():
+    for reader in readers:
+        reader.layers[0].rotary = Speeds(speeds)
+    print(f"{name:20}", [round(places.wrong(x, 96)[0].item(), 2) for x in readers])
+
+# %% [markdown]
+# Hand 1 is enough. Within 12 tokens it turned by 1.1 radians at most. A key 47 tokens back looks three back to hand 0, and there hand 1 has turned by 4.7, an angle that training never showed. Slowed down, it gets to 3 radians at the far end of 96 tokens, which is new to the head as well but doesn't mislead it.
+
+# %% [markdown]
 # ## It writes
 #
 # The language model of lesson 12 knows positions by RoPE alone, and its pairs are halves. Here *your* `move_keys` of 8.3 turns its queries and keys, from position 0 to where they belong. Then we run it in code that pairs neighbors, first with its weights as they are, then converted by *your* `to_neighbors`, and last without any positions. Each time we count the bits per character on a piece of Python's documentation, and let it continue the text.

@@ -11,7 +11,7 @@
 #
 # By the end you can tell attention in four ways where its tokens are, test what each way knows, and measure how it does on texts longer than those it was trained on.
 #
-# {{colab_link}} · short path about 65 minutes with its exercises (45 + 22), everything about 3 hours and a half · builds on lessons 04 to 07
+# {{colab_link}} · short path about 65 minutes with its exercises (45 + 22), everything about three and a half hours · builds on lessons 04 to 07
 
 # %% tags=["setup"]
 import math
@@ -322,7 +322,7 @@ assert torch.allclose(whole, torch.cat(steps, dim=1), atol=1e-5)
 #
 # $$\text{score} = \frac{q_m \cdot k_n}{\sqrt{d_{head}}} - \lambda_h \, |m - n| .$$
 #
-# The **slopes** $\lambda_h$ are fixed. For $H$ heads, $H$ a power of two, $\lambda_h = 2^{-8h/H}$ with $h = 1, \dots, H$, which for $H = 4$ gives $\frac14, \frac1{16}, \frac1{64}, \frac1{256}$. With slope $\frac14$ a key 4 places away loses 1 from its score, and its weight is divided by $e \approx 2.7$. Here is what eight slopes do when all tokens have the same content.
+# The **slopes** $\lambda_h$ are fixed. For $H$ heads, $H$ a power of two, $\lambda_h = 2^{-8h/H}$ with $h = 1, \dots, H$, which for $H = 4$ gives $\frac14, \frac1{16}, \frac1{64}, \frac1{256}$. With slope $\frac14$ a key 4 places away loses 1 from its score. Beside the same key at distance 0, its weight is divided by $e \approx 2.7$. Here is what eight slopes do when all tokens have the same content.
 
 # %%
 ax = plotting.kept_weights(positions.alibi_slopes(8), 32)
@@ -435,7 +435,8 @@ print("question 1, share wrong, mean of five seeds and the range they are in")
 stretches = {"3-11": (3, 12), "12": (12, 13), "12-23": (12, 24), "24-33": (24, 34)}
 stretches.update({"41-95": (41, 96), "3-95": (3, 96)})
 print(" " * 20 + "".join(f"{name:>11}" for name in stretches))
-for name, runs in found.items():
+longer = {"RoPE, 3,500 updates": measured("RoPE", 1, 3500)}
+for name, runs in {**found, **longer}.items():
     cells = [runs[:, a:b].mean(1) for a, b in stretches.values()]  # (seeds,) each
     print(f"{name:20}" + "".join(f"{cell.mean():11.2f}" for cell in cells))
     print(" " * 20 + "".join(f"  {c.min():.2f}-{c.max():.2f}" for c in cells))
@@ -447,7 +448,7 @@ widgets.came_out("8.C", "RoPE alone" if finds == ["RoPE"] else " and ".join(find
 # %% [markdown]
 # - **None** follows the dashed line. You can't do much better without the order.
 # - **Sines** and **learned** positions make no error up to position 11. At 12 they fall off a cliff and do *worse* than the guesser. The stripe at distance 3 breaks there. Sines come back around 22 and 35, in some seeds almost to 0 (section 8.8).
-# - **RoPE** finds the token up to about position 33 as if nothing had happened. From 41 on nothing is left.
+# - **RoPE** finds the token up to about position 33 as if nothing had happened. From 41 on nothing is left. Trained ten times as long it makes a few errors from 22 on, and many from 28 on (section 8.8).
 # - **ALiBi** doesn't find it in 350 updates. After 3,500 some seeds do, near the beginning of the text. It's slow, not blind (section 8.8). Far out it's a little below the line, about where *none* will be with only the last 12 keys.
 #
 # The last column is a mean over the text. RoPE's is below the guesser's, as if it knew something everywhere. It knows everything up to 33 and nothing from 41 on.
@@ -474,9 +475,9 @@ for name in ("RoPE", "sinusoidal", "learned", "none"):
         print(f"{name:11} positions 41 to 95, {said:17} {share:.2f} wrong")
 
 # %% [markdown]
-# The far keys are the cause. With them hidden RoPE makes no error at all, with the weights it had.
+# The far keys are the cause. With them hidden RoPE makes no error at all, with the weights it had. Section 8.8 finds out which of them it falls for.
 #
-# The learned table gains nothing, since it ends up where *none* does. Sines gain something, but not all. Even near keys have vectors that training never showed.
+# The learned table gains as much as *none* does and no more. Sines gain more, but they still make errors. To them even a near key has a vector that training never showed.
 #
 # And question 2, where nearer *is* better?
 
@@ -502,14 +503,14 @@ for name, runs in second.items():
 # |---|---|---|---|---|
 # | sinusoidal | added to the embeddings, once | no | both positions; distance only if training arranges it | a cliff at the first new position, islands further on |
 # | learned | added to the embeddings, once | yes, one row for each position | both positions | a cliff; past the table nothing |
-# | RoPE | turns queries and keys, in every layer | no | content and distance | no errors to nearly three times the length, then nothing; hiding far keys mends it |
+# | RoPE | turns queries and keys, in every layer | no | content and distance | few errors to twice the length or more, then nothing; hiding far keys mends it |
 # | ALiBi | added to the scores, in every layer | no | content, and less with distance | level where nearer is better; slow to learn a place |
 #
 # **What this doesn't show.** This is one width, one layer, and two questions made for the purpose. What carries over is the method: a landmark, several seeds, a look at each position, and ten times the updates before you say "can't".
 
 # %% [markdown]
 # ## 8.8 Islands, rounds, and slow or blind?
-# *More · 10 minutes*
+# *More · 14 minutes*
 #
 # **What makes the islands of the sines?** Clocks come round, so the fast hands are a good guess. We stop some of the sixteen hands from position 12 on, at the hour they show at 6, and see whether the islands survive.
 
@@ -529,10 +530,14 @@ _ = reader.added.table.copy_(kept)
 clocks = positions.rotary_angles(at, 32)[:, :3]  # (L, 3): hands 0 to 2
 alike = (clocks[:, None] - clocks[3:12]).cos().mean(dim=-1).amax(dim=1)  # (L,)
 print("positions", at[[22, 34, 47]], " likeness to one of 3 to 11", alike[[22, 34, 47]])
-print("share wrong there", wrong_at(reader, causal)[[22, 34, 47]])
+print("share wrong there           ", wrong_at(reader, causal)[[22, 34, 47]])
+print("with only the last 12 keys  ", wrong_at(reader, last_12)[[22, 34, 47]])
+for m in (22, 34, 47):
+    weight, key = maps["sinusoidal"][m].max(0)
+    print(f"from {m}: the largest weight, {weight:.2f}, is on the key {m - key} back")
 
 # %% [markdown]
-# With thirteen hands stopped the islands are still there, though less deep. With only hand 0 stopped, or only hand 1, they are gone. So they depend on the fast hands. But why just there? The obvious guess is that at 22 and 34 the three fastest hands look as they do at a position the model knows. The last two lines say no. They look more like that at 47, and at 47 there is no island. We don't know the answer.
+# With thirteen hands stopped the islands are still there, though less deep. With only hand 0 stopped, or only hand 1, they are gone. So they depend on the fast hands. But why just there? The obvious guess is that at 22 and 34 the three fastest hands look as they do at a position the model knows. The likeness says no. They look more like that at 47, and at 47 there is no island. What fails at 47 is the choice among the keys. Most of the weight goes to a key 15 places back, and with the far keys hidden fewer than half as many answers are wrong. On the islands the right key wins against all the others. Why it wins just there we don't know.
 #
 # **Where does RoPE look instead?** At position 90 its head should look back by 3.
 
@@ -542,7 +547,25 @@ print("from position 90 RoPE's head looks back by", sorted(back.tolist()))
 print("3 and 6, 7, 8 rounds of hand 0:", 3 + 2 * math.pi * torch.tensor([6, 7, 8]))
 
 # %% [markdown]
-# They're close to 3 plus seven or eight whole rounds of hand 0. To that hand, such a key looks as if it were three back.
+# They're close to 3 plus seven or eight whole rounds of hand 0. To that hand, such a key looks as if it were three back. Is that what misleads the head? Of the keys that are 12 places back or more, we hide the half in which hand 0 is within a quarter turn of "three back". Then we hide the other half instead.
+
+# %% tags=["nbval-ignore-output"]
+apart = at[:, None] - at  # (L, L)
+like_three = (apart - 3.0).cos() > 0  # hand 0 turns by 1 radian per position
+for said, hidden in (("like three back", like_three), ("all others", ~like_three)):
+    share = wrong_at(readers["RoPE"], causal & ~(hidden & (apart >= 12)))[41:]
+    print(f"far keys hidden, {said:15}: positions 41 to 95, {share.mean():.2f} wrong")
+
+# %%
+where = [21, 22, 27, 28, 33, 34, 39, 40, 41]
+print("position     ", "  ".join(f"{m:4}" for m in where))
+for n in (350, 3500):
+    share = measured("RoPE", 1, n).mean(0)[where].tolist()
+    print(f"{n:5} updates", "  ".join(f"{one:4.2f}" for one in share))
+print("3 and 3, 4, 5, 6 rounds of hand 0:", 3 + 2 * math.pi * torch.arange(3, 7))
+
+# %% [markdown]
+# It is. Without the first half of the far keys the model makes hardly an error, and without the other half it's as lost as before. The error by position says the same. In the mean of five seeds it goes up in steps, where a key that is 3 and some whole rounds back comes into view. More training makes this worse. With 3,500 updates four rounds are enough to mislead the head. A training text of 12 tokens has only one such distance, 9. The others never came up. Hand 0 doesn't do it alone, though. Keys 15 and 21 places back look three back to it as well, and after 350 updates they mislead no head. **Exercise 8.9** finds out which hand has to join in.
 #
 # **Does the learned table fail because its unused rows are so small?** We make them larger and smaller.
 
@@ -585,13 +608,31 @@ for layers, n in ((1, 350), (1, 3500), (1, 10500), (2, 3500)):
     print("   question 2 at 41 to 95", measured("ALiBi", 2, n, layers)[:, 41:].mean(1))
 
 # %% [markdown]
-# *There is a long plateau on the dashed line, and then a drop.* With 10,500 updates all five seeds have dropped, and all five do worse on question 2 than after 350. Two layers get further on question 1 with 3,500. ALiBi is slow to learn the place, not blind to it. With one layer it still makes errors after 10,500 updates, and in the figure of section 8.7, after 3,500, they grow with the position. Our guess is that a hump, which is one head minus another, picks a neighborhood and not a place.
+# *There is a long plateau on the dashed line, and then a drop.* With 10,500 updates all five seeds have dropped, and all five do worse on question 2 than after 350. Two layers get further on question 1 with 3,500. ALiBi is slow to learn the place, not blind to it. With one layer it still makes errors after 10,500 updates, and in the figure of section 8.7, after 3,500, they grow with the position. What does such a model look at? We change a single digit and count how often the answer at position 11 changes.
+
+# %% tags=["nbval-ignore-output"]
+@torch.no_grad()
+def depends_on(reader, back, m=11):
+    """How often question 1's answer at m changes if the digit so far back does."""
+    other = tokens.clone()
+    other[:, m - back] += 1 - 4 * (other[:, m - back] % 4 == 3).long()  # 0 1 2 3 0
+    said, then = (reader(x)[:, m, 0].argmax(-1) for x in (tokens, other))
+    return (said != then).float().mean().item()
+
+
+print("places back                 ", "  ".join(f"{back:4}" for back in range(9)))
+for name in ("RoPE", "ALiBi, 3,500 updates"):
+    shares = [depends_on(readers[name], back) for back in range(9)]
+    print(f"{name:20} changes", "  ".join(f"{share:4.2f}" for share in shares))
+
+# %% [markdown]
+# RoPE's answer hangs on one digit. ALiBi's hangs most on the right one, and on its neighbors too. It has learned a neighborhood and not a place, like the hump of section 8.6.
 
 # %% [markdown]
 # ## 8.9 Do RoPE's scores fall with the distance?
 # *More · 8 minutes*
 #
-# RoFormer's abstract names flexibility of the sequence length among RoPE's properties. In section 8.7 it was flexible within the distances that training showed. The abstract also lists "decaying inter-token dependency with increasing relative distances". We measure that with 2,000 random queries of size 64 and three kinds of keys. The first are the queries themselves, the second are the queries turned by three positions, and the third are other vectors, which have nothing to do with the queries.
+# RoFormer's abstract names flexibility of the sequence length among RoPE's properties. In section 8.7 it was, as long as no far key misled it. The abstract also lists "decaying inter-token dependency with increasing relative distances". We measure that with 2,000 random queries of size 64 and three kinds of keys. The first are the queries themselves, the second are the queries turned by three positions, and the third are other vectors, which have nothing to do with the queries.
 
 # %%
 widgets.predict(
@@ -641,7 +682,17 @@ widgets.came_out("8.D", "the first two")
 # %% [markdown]
 # *One curve falls, in waves, the second is the first one moved by three, and the third is flat.* You've met the first curve before. In the mean over random vectors, RoPE's score of a key with an equal query is exactly the $p_m \cdot p_n$ of section 8.3, divided by the number of pairs. The last two lines of the printout are that sum and its estimate from 2,000 draws. On average, then, the decay is there where the key is like the query. Near 0 all pairs point the same way, and further off they disagree. But far keys don't count less as a rule. Keys unlike the query score as strongly at distance 60 as at 0.
 #
-# The second curve is how a head can look *three places back*. Queries and keys need a part that's the same for every token, which the bias of a projection can supply, and the key's part is turned against the query's by three steps.
+# The second curve is how a head can look *three places back*. Queries and keys need a part that's the same for every token, and the key's part is turned against the query's by three steps. The biases of the projections could supply it. Do they, in the model of section 8.7? We set them to 0.
+
+# %% tags=["nbval-ignore-output"]
+reader = readers["RoPE"]
+with torch.no_grad():
+    for projection in (reader.layers[0].q_proj, reader.layers[0].k_proj):
+        projection.bias.zero_()
+print(f"without biases, 3 to 11: {wrong_at(reader, causal)[3:12].mean():.2f} wrong")
+
+# %% [markdown]
+# It doesn't need them. Its queries and keys are now made from the token vectors alone, which must have such a part in common.
 
 # %%
 viewer = widgets.position_viewer()
@@ -702,7 +753,7 @@ for name, turn in (("as they are", lambda v, pos: v), ("turned too", rope)):
 # 2. **Sinusoidal positions** have sine and cosine of $pos \cdot 10000^{-2i/d}$ in pair $i$. With both, a step by $\delta$ is the rotation $M_\delta$, the same everywhere. With sines alone, even the best matrix missed.
 # 3. **RoPE** turns queries and keys (not values), pair by pair, so that $(R_m q) \cdot (R_n k) = q^\top R_{n-m} k$. Keys go into a cache turned, and moving them is one more turn.
 # 4. **ALiBi** subtracts slope times distance from the scaled scores. The table in 8.7 says how the four kinds differ.
-# 5. **Compare fairly.** The guesser who knows no order errs more further into the text, too. Look at each position by itself, since a mean over the text hides where knowledge ends.
+# 5. **Compare fairly.** Further into the text even the guesser who knows no order is wrong more often. Look at each position by itself, since a mean over the text hides where knowledge ends.
 
 # %% tags=["nbval-ignore-output"]
 widgets.predictions()
@@ -762,9 +813,12 @@ for base in (10, 100, 1000, 10000, 100000):
         alike = angles.cos().mean(dim=1)  # (n,)
         found.append(distance[alike >= alike[9]].max().item())
     print(f"base {base:6} ", *(f"{one:12}" for one in found))
+alike = positions.rotary_angles(distance, 128, base=10.0).cos().mean(dim=1)
+print(f"base 10, d_model 128: likeness at distance 10 {alike[9]:.2f},", end=" ")
+print("as near as 3 looks", distance[alike >= alike[2]].max().item())
 
 # %% [markdown]
-# A base of 10 fails at every size. Even its slowest hand comes round within the text, and positions thousands apart look like near ones. But nothing here singles out 10,000. Of these five bases it does best with 32 features. With 128 a base of 100 is enough, and with 16 none of them is. The number of hands matters as well as the base.
+# A base of 10 fails at every size. At a distance of 10 even its slowest hand has turned by more than a radian, so two such positions look no more alike than strangers. On its own scale it does well. With 128 features nothing looks as near as 3 that is farther than 3. And nothing here singles out 10,000. Of these five bases it does best with 32 features. With 128 a base of 100 is enough, and with 16 none of them is. The number of hands matters as well as the base.
 
 # %% [markdown]
 # <details><summary>Why add positions, and not put them beside the embedding?</summary>
