@@ -141,7 +141,7 @@ def _missed(length: int) -> tuple[Tensor, Tensor]:
     letter, digit = tokens // DIGITS, F.one_hot(tokens % DIGITS, DIGITS).float()  # (n, L), (n, L, digits)
     before = torch.ones(length, length).tril(-1)  # (L, L)
     found = []
-    for among in (before.expand(len(tokens), -1, -1), _earlier(letter).float()):
-        counts = among @ digit  # (n, L, digits)
+    for among in (before.expand(len(tokens), -1, -1), _earlier(letter)):
+        counts = among.to(digit) @ digit  # (n, L, digits)
         found.append(1 - counts.amax(-1) / counts.sum(-1).clamp(min=1))  # (n, L)
     return torch.stack(found, dim=-1), target != NOT_ASKED
