@@ -3,6 +3,9 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
+from ..deciding.wrong_answer import as_numbers, symptom
+
+WAITS = "decide about a letter only when you know what all later sounds can still get from there."
 
 
 def cases(seed):
@@ -23,9 +26,47 @@ def cases(seed):
     return [Case(weights=rows[None, None]), *(Case(weights=w.softmax(-1)) for w in (*drawn, wide))]
 
 
+def compared(case, letters):
+    """Any whole numbers will do: int32 as well as int64."""
+    whole = torch.int8, torch.int16, torch.int32, torch.uint8
+    return letters.long() if isinstance(letters, torch.Tensor) and letters.dtype in whole else letters
+
+
+def of_its_paths(answer):
+    """What can be seen in the paths by themselves, whatever way they were found."""
+    found = []
+    for case, seen in zip(answer.cases, answer.observed, strict=True):
+        letters = as_numbers(seen["value"]) if seen["outcome"] == "returned" else None
+        *_, rows, places = case["weights"].shape
+        if letters is None or letters.shape != (rows - 1,):
+            return None
+        found.append((letters, letters.diff(), rows - 1, places))
+    if any((steps < 0).any() for _, steps, _, _ in found):
+        return symptom("in some word the letters go back.", WAITS)
+    # Where there are more sounds than letters, some have to share one.
+    if all((steps > 0).all() for _, steps, sounds, places in found if sounds <= places):
+        return symptom(
+            "no two sounds share a letter.",
+            "a letter may be shared by several sounds: the sound before may end at the same place, too.",
+        )
+    if all((steps <= 1).all() for _, steps, _, _ in found):
+        return symptom(
+            "no letter is skipped: each sound has the letter of the sound before or the next one.",
+            "a path may jump over letters: before a letter, the sound before may have ended at any letter up to there.",
+        )
+    if all(letters[-1] == places - 1 for letters, _, _, places in found):
+        return symptom(
+            "the last sound always has the last letter of the word.",
+            "the path may end anywhere: at the letter where the best sum after the last sound is largest.",
+        )
+    return None
+
+
 EXERCISE = Exercise(
     cases,
     returns=("letters",),
+    compared=compared,
+    symptoms=(of_its_paths,),
     off_limits=("course_utils.pretrained.pronunciation.align",),
     advice="work the example by hand: for each sound and letter, the best sum of a path that ends there.",
 )

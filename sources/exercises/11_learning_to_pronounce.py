@@ -41,7 +41,7 @@ torch.set_num_threads(1)
 # |---|---|
 # | `lengths` | a list with one `(source length, target length)` for each pair |
 # | `limit` | most symbols in a batch, padding included; every pair alone fits |
-# | `seed` | a whole number: the same seed gives the same batches, another seed (the next epoch) other ones |
+# | `seed` | a whole number: the same seed gives the same batches, another seed (the next epoch) different ones |
 # | returns | a list of batches; each is a list of places in `lengths`, whole numbers from 0 on |
 #
 # - Every pair is in exactly one batch.
@@ -177,6 +177,8 @@ def beam_search(step, num_beams, max_len, end_id, alpha):
 # Try: rank by log-probability / length ** alpha, the highest first; the length counts every symbol, the end too.
 # the finished are cut to num_beams before they are ranked.
 #     sorted(finished, => sorted(finished[:num_beams],
+# of the finished, those with the highest log-probability are kept, not those with the highest score.
+#     `        open_ones =` => `        finished = sorted(finished, key=lambda one: one[0] * len(one[1]) ** alpha)[-num_beams:]\n        open_ones =`
 # the end symbol is missing in the sequences.
 #     [sequence for _, sequence in best] => [[x for x in s if x != end_id] for _, s in best]
 # Try: extend each beam by every symbol, put all candidates into one list, and take the best of that.
@@ -207,6 +209,8 @@ def beam_search(step, num_beams, max_len, end_id, alpha):
 # Try: a beam may still grow up to max_len symbols, and a longer one is divided by more: what is the most its score can come to?
 # a beam's score is compared as it is now, divided by its present length; a longer sequence may score better.
 #     max_len**alpha  # => length**alpha  #
+# the bound counts one more symbol only, as if every beam could just end now; a longer sequence may score better.
+#     max_len**alpha  # => (length + 1) ** alpha  #
 # the log-probabilities are compared, not the scores: the length plays no part in when it stops.
 #     beams[0][0] / max_len**alpha => beams[0][0]
 #     max(finished)[0] => max(score * len(sequence) ** alpha for score, sequence in finished)
@@ -372,6 +376,9 @@ def letters_of(weights):
 #     reversed(came_from) => ()
 # the path is chosen from its end: each sound takes the best letter up to the one of the next sound.
 #     best.cummax(dim=0) => (best * 0, torch.stack([mean[len(came_from), : n + 1].argmax() for n in range(len(row))]))
+# the surest sound gets its letter first, and the others what is left between: it can't give way.
+#     `path = [int(best.argmax())]` => `path = [None] * len(mean)\n    for t in mean.amax(dim=-1).argsort(descending=True).tolist():\n        low = max((p for p in path[:t] if p is not None), default=0)\n        high = min((p for p in path[t + 1 :] if p is not None), default=mean.shape[1] - 1)\n        path[t] = low + int(mean[t, low : high + 1].argmax())\n    path.reverse()`
+#     reversed(came_from) => ()
 # Try: a letter may be shared by several sounds: the sound before may end at the same place, too.
 # each sound has to move on: no two sounds share a letter.
 #     best.cummax(dim=0) => torch.cat((best.new_full((1,), -1e3), best[:-1])).cummax(dim=0)

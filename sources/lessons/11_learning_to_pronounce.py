@@ -279,7 +279,7 @@ for name, one in both.items():
     print(f"two heads agree on it in {100 * agree:.0f} % of rows")
 
 # %% [markdown]
-# A single head of the shipped model is nearly as sure as one of the small model. Its mean is paler. That is hardly because it has sixteen heads instead of eight, for the mean of eight drawn at random is nearly as pale. Two of its heads agree less often on a letter, and that blurs the mean. A dark picture isn't the sign of a good model, either. The small one is wrong about most of these words.
+# A single head of the shipped model is nearly as sure as one of the small model. Its mean is paler. Having sixteen heads instead of eight is hardly the reason, because the mean of eight drawn at random is nearly as pale. What differs is how often two heads agree on a letter, and where they agree less, their mean is blurred. And a dark picture isn't the sign of a good model. The small one is wrong about most of these words.
 
 # %% [markdown]
 # ## 11.3 Batches by length
@@ -500,7 +500,7 @@ for epochs in budgets:
         print(f"{n:>28}, loss with true sounds given:", *losses)
 
 # %% [markdown]
-# *The lead shrinks with the budget.* From 9 epochs on the interval includes 0, so these words and few seeds don't tell the two apart. By the loss, with the true sounds given, the order has even turned around by then, with every seed. At this size and on these words the GRU is ahead early, and nothing shows that it ends up better. None of this says which of the differences in the first table gives the shipped Transformer its lead over the shipped GRU.
+# *The lead shrinks with the budget.* From 9 epochs on the interval includes 0, so these words and so few seeds don't tell the two apart. Judged by the loss with the true sounds given, the order has even turned around by then, for every seed. At this size and on these words the GRU is ahead early, and nothing shows that it ends up better. None of this says which of the differences in the first table gives the shipped Transformer its lead over the shipped GRU.
 
 # %% [markdown]
 # ## 11.5 Beam search
@@ -618,7 +618,7 @@ for word in hard:
     print(f"{word:15} {chances[0]:7.1f} {chances[1]:10.1f} {chances[2]:10.1f}")
 
 # %% [markdown]
-# No beam had dropped the better sequence. It was still growing when two others, much less probable, had already ended. The search must go on **as long as the best live beam can still win**. With plain probabilities that means as long as it is more probable than the best finished sequence. (If scores are divided by a power of the length, as production code often does, the bound is another one. Exercise 11.2 asks you for it.)
+# No beam had dropped the better sequence. It was still growing when two others, much less probable, had already ended. The search must go on **as long as the best live beam can still win**. With plain probabilities that means as long as it is more probable than the best finished sequence. (If scores are divided by a power of the length, as production code often does, the bound is a different one, and exercise 11.2 asks you for it.)
 #
 # **Do exercises 11.2 and 11.8 now (29 minutes), then read on.** (Exercise 11.3 does one step for many words in one batch.) And on many words? Against greedy decoding (K = 1), *mended* words become right and *spoiled* ones wrong.
 
@@ -650,13 +650,13 @@ for word in few:
 print(f"hasty, K = 2: less probable than greedy for {worse} of {len(few)} such words")
 
 # %% [markdown]
-# A wider search finds a more probable sequence for a few words, and here never a less probable one. Five beams find hardly anything that two don't, and the seconds say what they cost. Some words become right and some wrong; the interval includes 0. Where the *model* holds a wrong pronunciation most probable, searching harder only finds that one more surely. The hasty rule seldom does harm with this model, and the seven words above had to be searched for.
+# A wider search finds a more probable sequence for a few words, and here never a less probable one. Five beams do so for hardly more words than two, and the seconds say what they cost. Some words become right and some wrong; the interval includes 0. Where the *model* holds a wrong pronunciation most probable, searching harder only finds that one more surely. The hasty rule seldom does harm with this model, and the seven words above had to be searched for.
 
 # %% [markdown]
 # ## 11.6 All heads, one by one
 # *More · 6 minutes, and exercise 11.4*
 #
-# The picture in 11.1 was a mean. Here are the heads of the decoder's first and last layer, on the same word.
+# The picture in 11.1 was a mean. Here are the heads of the decoder's first and last layers, on *birthrights* again.
 
 # %% tags=["nbval-ignore-output"]
 @torch.no_grad()
@@ -818,7 +818,7 @@ for kind, letters in (("vowel", "aeiou"), ("other", "bcdfghjklmnpqrstvwxyz")):
 # ## 11.8 One thing taken out at a time
 # *More · 8 minutes*
 #
-# What is each part worth? An **ablation** trains the same small model again and again with one thing removed. `python -m experiments ablation` did so with 2 + 2 layers, `d_model` 64, all training words, few epochs and three seeds, judged on valid. (Its losses are means over batches, which hold nearly as many symbols each.) One thing isn't as fair as in 11.4. **All variants were trained with one learning rate**, the full model's. A rate of its own for each was not tried. Differences of a few points may be the rate's.
+# What is each part worth? An **ablation** trains the same small model again and again with one thing removed. `python -m experiments ablation` did so with 2 + 2 layers, `d_model` 64, all training words, few epochs and three seeds, judged on valid. (Its losses are means over batches, which all hold nearly the same number of symbols.) One thing isn't as fair as in 11.4. **All variants were trained with one learning rate**, the full model's. A rate of its own for each was not tried. Differences of a few points may be the rate's.
 #
 # | variant | what was done |
 # |---|---|
@@ -957,7 +957,7 @@ alike = sum(max(span) - min(span) <= 1 for span in spans) / len(spans)
 print(f"candidates at most one sound apart in length: {100 * alike:.0f} % of words")
 
 # %% [markdown]
-# *The mean length grows with $\alpha$, by little, and little happens to the words.* For most words the candidates have nearly the same length. Where lengths differ much, as in translated sentences, a search without the division favors results that are too short (Wu et al., 2016, section 7).
+# *The mean length grows with $\alpha$, but only a little, and the error rate hardly moves.* For most words the candidates have nearly the same length. Where lengths differ much, as in translated sentences, a search without the division favors results that are too short (Wu et al., 2016, section 7).
 #
 # What if the search itself ranks by the mean ($\alpha = 1$), with the bound of exercise 11.2?
 
@@ -974,10 +974,10 @@ print(f"against greedy decoding: {more} more probable, {len(less)} less probable
 print(f"of which {higher} have the higher mean; {spent:.1f} s")
 
 # %% [markdown]
-# In 11.5, the same five beams without the division found nothing less probable than greedy decoding does. With it they sometimes do, and the last line says how many of these have the higher mean. That is what the division asked for, and the stop has nothing to do with it.
+# In 11.5, the same five beams without the division found nothing less probable than greedy decoding does. With it they sometimes do. The last line says how many of those have the higher mean. That is what the division asks for, and it has nothing to do with when the search stops.
 
 # %% [markdown]
-# In a terminal, `python -m course_utils.pretrained pronounce attention` prints the beams and draws the alignment in characters. The same from here.
+# In a terminal, `python -m course_utils.pretrained pronounce attention` prints the beams and draws the alignment in characters. You can call it from here, too.
 
 # %% tags=["nbval-ignore-output"]
 _ = pronounce_command(["attention", "--beams", "3"])
@@ -1022,7 +1022,7 @@ for rule, accepted in (("any listed", references), ("the first", first_only)):
 # 1. **Training**: the loss falls from about the cost of guessing, and cross-attention, nearly even at first, comes to find the letters. On words with many more letters than sounds, the letter with the most weight can write the sound far more often than a letter at an even pace.
 # 2. **Batches**: shuffle, sort by length, cut by a limit in symbols, shuffle again. Padding falls from a large share of the batch to a small one.
 # 3. **Comparing**: one thing changed, one budget, several seeds; on the same words, compare word by word; choose on valid, report on test. The GRU that wins after 3 epochs can't be told from the Transformer by its words after 27 (two seeds).
-# 4. **Beams**: $K$ sequences at once, log-probabilities added, finished ones set aside. The search may stop when no live beam can win any more; if it stops when $K$ are finished, two beams can do worse than one, though they seldom do here. More beams found more probable sequences for a few words, and those needn't be right.
+# 4. **Beams**: $K$ sequences at once, log-probabilities added, finished ones set aside. The search may stop when no live beam can win any more; if it stops when $K$ are finished, two beams can do worse than one, though they seldom do here. Wider searches found a more probable sequence for a few words, which needn't be the right one.
 # 5. **Errors and parts**: unusual spellings and vowels go wrong most. Without the causal mask the loss is the best and the words are the worst.
 
 # %%
@@ -1051,7 +1051,7 @@ widgets.predictions()
 # **When the search stops.** If it stops as soon as $K$ sequences are finished, a better one may still be growing. (It can also happen with a correct stop, if greedy's path falls out of the best $K$ at some step. And if scores are divided by a power of the length, the search ranks by something else than the probability.)
 # </details>
 #
-# <details><summary>3. Two models have 30 ± 1.5 % and 28 ± 1.5 % on the same words. Can one say that the second is better?</summary>
+# <details><summary>3. Two models have 30 ± 1.5 % and 28 ± 1.5 % on the same words. Can you say that the second is better?</summary>
 #
 # **Not from these numbers, and not the contrary either.** The words are the same, so compare word by word. If the second mends 25 words of a thousand and spoils 5, that is clear; if it mends 130 and spoils 110, it is not. (Not "the intervals overlap, so they are equal": that forgets the pairing.)
 # </details>
