@@ -11,7 +11,7 @@
 #
 # Eleven exercises, 38 points. At the end you have written a key/value cache and one that forgets, grouped-query attention with a mask, a layer that writes with a cache, and two conversions of trained layers.
 #
-# {{colab_link}} · core about 20 minutes, everything about 165 minutes · builds on {{lesson_link}}
+# {{colab_link}} · core about 20 minutes, everything about 155 minutes · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it. No answer may change its arguments.
@@ -815,7 +815,7 @@ check("7.8", ForgetfulCache)
 # ### 7.9 · Experiment: what is too narrow?
 # 3 points · difficulty 3 of 5 · 20 minutes · more
 #
-# In section 7.7 one shared head of size 8 never did all four lookups, and one of size 32 did. Two things were made wider there, the key and the value. Which of them was too narrow? Before you run anything, write down what you expect, and why: what does a shared key have to tell apart, and what does a shared value have to carry?
+# In section 7.7 one shared head of size 8 never learned all four lookups, and one of size 32 did with four of five seeds. Two things were made wider there, the key and the value. Which of them was too narrow for learning? Before you run anything, write down what you expect, and why: what does a shared key have to tell apart, and what does a shared value have to carry?
 #
 # `lookups.Lookups(1, key_size=32)` has one shared head with a key of 32 numbers (and queries of 32) and a value of 8. `value_size=32` makes the value wider. `lookups.train(model, steps, seed)` yields the number of updates and the accuracy every 45 updates, as in the cell below. Train three settings, nothing wider, a wider key, a wider value, with the seeds 0, 1 and 2, for **720 updates** each. Call `torch.manual_seed(seed)` before you make the model. It takes about half a minute. Put into `wider_results`:
 #
@@ -855,7 +855,7 @@ wider_results["too narrow"] = max(mean, key=mean.get)
 # END SOLUTION
 
 # %% [markdown] tags=["solution"]
-# The shared value. A wider key alone stays at the level of three lookups, give or take a hundredth, or below. A wider value alone leaves it behind with every seed. A value of 8 numbers has to carry an item's contents of all four kinds at once, since no query head has a value of its own, and the output projection must read all four back out. But a wider value alone doesn't do all four lookups within these updates either. In 7.7 the head whose key *and* value are wide did. (How a key of 8 numbers falls short isn't shown by these runs. A guess: it has 24 names to tell apart, six of each kind.)
+# The shared value. A wider key alone stays at the level of three lookups, give or take a hundredth, or below. A wider value alone leaves it behind with every seed. A shared value has to carry an item's contents of all four kinds at once, since no query head has a value of its own. Eight numbers are enough for that, as the weights in 7.7 show that were set by hand, but they are just enough. With 32, training finds a way more easily. But a wider value alone doesn't do all four lookups within these updates either. In 7.7 the head whose key *and* value are wide did, with four of five seeds. (Why the value helps more than the key isn't shown by these runs.)
 
 # %% tags=["check"]
 check("7.9", wider_results)
