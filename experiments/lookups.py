@@ -23,7 +23,7 @@ STEPS = 900  # updates before a conversion
 FURTHER = {  # kind of model -> heads of keys and values -> updates after these
     "from random weights": {NUM_HEADS: 180, 2: 180, 1: 180},
     "trained on": {1: 3105},  # the same models as above, of which only what comes later is kept
-    "keys and values of 32": {1: 1080},
+    "keys and values of 32": {1: 3105},
 }
 CONVERTED = 180
 FINE, COARSE = 1080, 225  # every measurement is kept up to the first number, later one in so many updates

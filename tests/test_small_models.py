@@ -45,6 +45,13 @@ def test_wider_heads_of_the_usual_size_are_the_usual_layer():
     torch.testing.assert_close(wide(query, items, items), usual(query, items, items))
 
 
+def test_one_head_set_by_hand_does_all_four_lookups():
+    model = lookups.by_hand()
+    assert model.attention.k_proj.out_features == model.attention.v_proj.out_features == lookups.D_HEAD
+    assert lookups.accuracy(model) == 1
+    assert next(lookups.train(model, 45, seed=0))[1] > 0.97
+
+
 def test_the_answers_by_looking_for_them():
     tokens, target = places.make_batch(9, 15, torch.Generator().manual_seed(1))
     for row, answers in zip(tokens.tolist(), target.tolist(), strict=True):

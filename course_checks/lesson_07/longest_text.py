@@ -20,6 +20,7 @@ def cases(seed):
         case(
             SHORT, 96 * 4, 4, 3, 6, 1, 4, 1, 2, 4
         ),  # each layer has six: the windows are full, and nothing is left over
+        case(FULL, 27 * 16, 4, 3, 6, 1, 4, 1, 2, 4),  # 27 by 4 is 6 cut down, yet the windows are full
         case(PLAIN, 40 * 10**9, 32, 0, 4096, 8, 32, 8, 128, 2),
         case(NONE, 4 * 16 - 1, 4, 3, 6, 1, 4, 1, 2, 4),
         case(FULL, one * (13 * 500 + (layers - 13) * 1777) + one - 1, layers, 13, 500, batch, 3 * kv, kv, 24, 2),

@@ -4,6 +4,7 @@ The task, a model of one attention layer with four query heads, and its training
 four, two and one head of keys and values from five seeds, and one that is wider.
 """
 
+import math
 from collections.abc import Iterator
 
 import torch
@@ -75,6 +76,34 @@ class Lookups(nn.Module):
         items = self.read_item(items)  # (n, items, d_model)
         output = self.attention(self.read_question(question), items, items)  # (n, 1, d_model)
         return self.answer(output).view(-1, KINDS, ITEMS)
+
+
+def by_hand() -> Lookups:
+    """A model with one shared head of ``D_HEAD`` whose weights are set, not learned: it does all four lookups.
+
+    The six names of a kind are six points on a circle, and so are the six contents. A key holds a circle for each of the four
+    kinds, which are eight numbers, and so does a value. Query head h asks with the point of its name on circle h alone, and of
+    the value that it finds the output projection takes circle h alone.
+    """
+    model = Lookups(1).requires_grad_(False)
+    for weight in model.parameters():
+        weight.zero_()
+    angles = torch.arange(ITEMS) * (2 * math.pi / ITEMS)
+    circles = torch.block_diag(*[torch.stack([angles.cos(), angles.sin()])] * KINDS)  # (2 * kinds, kinds * items)
+    wide, names = circles.shape
+    layer = model.attention
+    model.read_question.weight[:wide] = circles
+    model.read_item.weight[:wide, :names] = circles
+    model.read_item.weight[wide : 2 * wide, names:] = circles
+    layer.k_proj.weight[:, :wide] = torch.eye(wide)
+    layer.v_proj.weight[:, wide : 2 * wide] = torch.eye(wide)
+    for head in range(NUM_HEADS):
+        own = slice(2 * head, 2 * head + 2)  # circle h, in a key and in a value
+        rows = slice(D_HEAD * head + own.start, D_HEAD * head + own.stop)  # the same among the numbers of all heads
+        layer.q_proj.weight[rows, own] = 40 * torch.eye(2)  # far apart, so that the softmax picks one item
+        layer.o_proj.weight[own, rows] = torch.eye(2)
+    model.answer.weight[:, :wide] = 10 * circles.T
+    return model.requires_grad_(True)
 
 
 def make_batch(n: int, rng: torch.Generator) -> Batch:

@@ -11,7 +11,7 @@
 #
 # Eleven exercises, 38 points. At the end you have written a key/value cache and one that forgets, grouped-query attention with a mask, a layer that writes with a cache, and two conversions of trained layers.
 #
-# {{colab_link}} · core about 20 minutes, everything about 165 minutes · builds on {{lesson_link}}
+# {{colab_link}} · core about 20 minutes, everything about 155 minutes · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it. No answer may change its arguments.
@@ -71,6 +71,8 @@ def longest_text(
 # keys or values are counted, not both.
 #     2 * batch_size => batch_size
 # Try: only keys and values are kept: the query heads play no part.
+# the queries are counted too, beside keys and values.
+#     2 * batch_size * num_kv_heads => batch_size * (2 * num_kv_heads + num_heads)
 # num_heads where num_kv_heads belongs, as in multi-head attention.
 #     num_kv_heads * d_head => num_heads * d_head
 # Try: each of the sequences has a cache of its own.
@@ -87,7 +89,12 @@ def longest_text(
 #     (room - num_windowed * window) => max(0, room - num_windowed * window)
 # the windows play no part: every layer keeps every position.
 #     if room <= num_layers * window: => if True:
+# Try: with room for 27 positions, 4 layers and a window of 6, are the windows full?
+# the part of each layer is cut down before it is compared with the window: 6.75 counts as 6.
+#     room <= num_layers * window => room // num_layers <= window
 # Try: once the windows are full, what is left belongs to the layers without one.
+# the layers with a window and those without one have changed places.
+#     return (room - num_windowed * window) // (num_layers - num_windowed) => return (room - (num_layers - num_windowed) * window) // num_windowed if num_windowed else room // num_layers
 # the layers with a window take nothing.
 #     (room - num_windowed * window) => room
 # the layers with a window take nothing, however short the text is.
@@ -104,6 +111,9 @@ def longest_text(
 #     room // num_layers => int(room / num_layers)
 #     (room - num_windowed * window) // (num_layers - num_windowed) => int((room - num_windowed * window) / (num_layers - num_windowed))
 # Try: is the length that you return one that still fits?
+# the length is rounded to the nearest whole number: where that is the larger one, it doesn't fit.
+#     room // num_layers => round(memory / (num_layers * one))
+#     (room - num_windowed * window) // (num_layers - num_windowed) => round((memory - num_windowed * window * one) / (one * (num_layers - num_windowed)))
 # the length is rounded up: it is the first that no longer fits.
 #     room // num_layers => -(-room // num_layers)
 #     (room - num_windowed * window) // (num_layers - num_windowed) => -(-(room - num_windowed * window) // (num_layers - num_windowed))
@@ -123,7 +133,7 @@ check("7.1", longest_text)
 # <details><summary>Hint 3: pseudocode</summary>
 #
 # 1. positions that fit, over all layers together: memory by bytes for one position in one layer, cut down to a whole number
-# 2. if each layer's part of them is no more than the window: that part is the answer
+# 2. if they are no more than `num_layers` full windows: an equal part for each layer, cut down to a whole number
 # 3. else: take away what the full windows hold, and share the rest out to the layers without a window
 # </details>
 
@@ -284,6 +294,9 @@ def renumber_query_heads(W_q, W_o, num_heads, num_kv_heads):
 # single rows and columns are put into another order, not whole heads.
 #     W_q.unflatten(0, (group, num_kv_heads, -1)) => W_q.unflatten(0, (-1, num_kv_heads)).unsqueeze(2)
 #     W_o.unflatten(1, (group, num_kv_heads, -1)) => W_o.unflatten(1, (-1, num_kv_heads)).unsqueeze(3)
+# the rows and columns are split as (d_head, heads): each head would lie scattered.
+#     rows.transpose(0, 1).flatten(0, 2) => W_q.unflatten(0, (-1, group, num_kv_heads)).transpose(1, 2).flatten(0, 2)
+#     columns.transpose(1, 2).flatten(1) => W_o.unflatten(1, (-1, group, num_kv_heads)).transpose(2, 3).flatten(1)
 # the features of the heads are dealt out anew, not the heads.
 #     W_q.unflatten(0, (group, num_kv_heads, -1)) => W_q.unflatten(0, (num_heads, -1)).unsqueeze(2)
 #     W_o.unflatten(1, (group, num_kv_heads, -1)) => W_o.unflatten(1, (num_heads, -1)).unsqueeze(3)
@@ -815,7 +828,7 @@ check("7.8", ForgetfulCache)
 # ### 7.9 · Experiment: what is too narrow?
 # 3 points · difficulty 3 of 5 · 20 minutes · more
 #
-# In section 7.7 one shared head of size 8 never did all four lookups, and one of size 32 did. Two things were made wider there, the key and the value. Which of them was too narrow? Before you run anything, write down what you expect, and why: what does a shared key have to tell apart, and what does a shared value have to carry?
+# In section 7.7 one shared head of size 8 never learned all four lookups, and one of size 32 did with four of five seeds. Two things were made wider there, the key and the value. Which of them was too narrow for learning? Before you run anything, write down what you expect, and why: what does a shared key have to tell apart, and what does a shared value have to carry?
 #
 # `lookups.Lookups(1, key_size=32)` has one shared head with a key of 32 numbers (and queries of 32) and a value of 8. `value_size=32` makes the value wider. `lookups.train(model, steps, seed)` yields the number of updates and the accuracy every 45 updates, as in the cell below. Train three settings, nothing wider, a wider key, a wider value, with the seeds 0, 1 and 2, for **720 updates** each. Call `torch.manual_seed(seed)` before you make the model. It takes about half a minute. Put into `wider_results`:
 #
@@ -855,7 +868,7 @@ wider_results["too narrow"] = max(mean, key=mean.get)
 # END SOLUTION
 
 # %% [markdown] tags=["solution"]
-# The shared value. A wider key alone stays at the level of three lookups, give or take a hundredth, or below. A wider value alone leaves it behind with every seed. A value of 8 numbers has to carry an item's contents of all four kinds at once, since no query head has a value of its own, and the output projection must read all four back out. But a wider value alone doesn't do all four lookups within these updates either. In 7.7 the head whose key *and* value are wide did. (How a key of 8 numbers falls short isn't shown by these runs. A guess: it has 24 names to tell apart, six of each kind.)
+# The shared value. A wider key alone stays at the level of three lookups, give or take a hundredth, or below. A wider value alone leaves it behind with every seed. A shared value has to carry an item's contents of all four kinds at once, since no query head has a value of its own. Eight numbers are enough for that, as the weights in 7.7 show that were set by hand, but they are just enough. With 32, training finds a way more easily. But a wider value alone doesn't do all four lookups within these updates either. In 7.7 the head whose key *and* value are wide did, with four of five seeds. (Why the value helps more than the key isn't shown by these runs.)
 
 # %% tags=["check"]
 check("7.9", wider_results)

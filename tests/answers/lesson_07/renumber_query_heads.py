@@ -1,46 +1,111 @@
 # %% setup
 import torch
 
-# %% wrong: the inverse order, in both
+# %% wrong: the inverse order, [h % kv * G + h // kv] used to pick
 def renumber_query_heads(W_q, W_o, num_heads, num_kv_heads):
-    order = [head % num_kv_heads * (num_heads // num_kv_heads) + head // num_kv_heads for head in range(num_heads)]
-    rows = W_q.view(num_heads, -1, W_q.shape[1])[order].flatten(0, 1)
-    return rows, W_o.view(W_o.shape[0], num_heads, -1)[:, order].flatten(1)
+    G = num_heads // num_kv_heads
+    order = [h % num_kv_heads * G + h // num_kv_heads for h in range(num_heads)]
+    d = W_q.shape[0] // num_heads
+    q = W_q.view(num_heads, d, -1)[order].reshape(W_q.shape)
+    o = W_o.view(W_o.shape[0], num_heads, d)[:, order].reshape(W_o.shape)
+    return q, o
 
-# %% wrong: W_o is handed back as it was
+# %% wrong: reorders W_q and leaves W_o as it was
 def renumber_query_heads(W_q, W_o, num_heads, num_kv_heads):
-    order = [head for j in range(num_kv_heads) for head in range(j, num_heads, num_kv_heads)]
-    return W_q.view(num_heads, -1, W_q.shape[1])[order].flatten(0, 1), W_o
+    order = [h for kv in range(num_kv_heads) for h in range(kv, num_heads, num_kv_heads)]
+    d = W_q.shape[0] // num_heads
+    return W_q.view(num_heads, d, -1)[order].reshape(W_q.shape), W_o.clone()
 
-# %% wrong: single rows are dealt out, as if every head had size 1
-def renumber_query_heads(W_q, W_o, num_heads, num_kv_heads):
-    order = [row for j in range(num_kv_heads) for row in range(j, W_q.shape[0], num_kv_heads)]
-    return W_q[order], W_o[:, order]
-
-# %% wrong: no gradients, the result is written into new tensors that know nothing of the old
-def renumber_query_heads(W_q, W_o, num_heads, num_kv_heads):
-    d_head = W_q.shape[0] // num_heads
-    order = [head for j in range(num_kv_heads) for head in range(j, num_heads, num_kv_heads)]
-    new_q, new_o = torch.empty_like(W_q), torch.empty_like(W_o)
-    for new, old in enumerate(order):
-        new_q[new * d_head : (new + 1) * d_head] = W_q.detach()[old * d_head : (old + 1) * d_head]
-        new_o[:, new * d_head : (new + 1) * d_head] = W_o.detach()[:, old * d_head : (old + 1) * d_head]
-    return new_q, new_o
-
-# %% two mistakes: the inverse order in W_q; and W_o as it was
-def renumber_query_heads(W_q, W_o, num_heads, num_kv_heads):
-    rows = W_q.unflatten(0, (num_kv_heads, num_heads // num_kv_heads, -1)).transpose(0, 1)
-    return rows.flatten(0, 2), W_o.clone()
-
-# %% right: a permutation matrix from the left and from the right
+# %% wrong: the output's columns get the inverse order, as if they had to undo what the queries' rows did
 def renumber_query_heads(W_q, W_o, num_heads, num_kv_heads):
     order = torch.arange(num_heads).view(-1, num_kv_heads).T.flatten()
-    P = torch.eye(num_heads, dtype=W_q.dtype)[order]
-    P = torch.kron(P, torch.eye(W_q.shape[0] // num_heads, dtype=W_q.dtype))
+    d = W_q.shape[0] // num_heads
+    q = W_q.view(num_heads, d, -1)[order].flatten(0, 1)
+    o = W_o.view(W_o.shape[0], num_heads, d)[:, order.argsort()].flatten(1)
+    return q, o
+
+# %% wrong: picks single rows and columns by the head order, right only for heads of size 1
+def renumber_query_heads(W_q, W_o, num_heads, num_kv_heads):
+    rows = torch.arange(W_q.shape[0])
+    order = torch.cat([rows[k::num_kv_heads] for k in range(num_kv_heads)])
+    return W_q[order], W_o[:, order]
+
+# %% wrong: reorders the rows of W_o instead of its columns
+def renumber_query_heads(W_q, W_o, num_heads, num_kv_heads):
+    order = [h for kv in range(num_kv_heads) for h in range(kv, num_heads, num_kv_heads)]
+    d = W_q.shape[0] // num_heads
+    q = W_q.view(num_heads, d, -1)[order].reshape(W_q.shape)
+    o = W_o.reshape(num_heads, -1)[order].reshape(W_o.shape)
+    return q, o
+
+# %% wrong: takes the features of a row or column apart as (d_head, heads) instead of (heads, d_head)
+def renumber_query_heads(W_q, W_o, num_heads, num_kv_heads):
+    order = [h for kv in range(num_kv_heads) for h in range(kv, num_heads, num_kv_heads)]
+    d = W_q.shape[0] // num_heads
+    q = W_q.view(d, num_heads, -1)[:, order].reshape(W_q.shape)
+    o = W_o.view(W_o.shape[0], d, num_heads)[:, :, order].reshape(W_o.shape)
+    return q, o
+
+# %% wrong: heads within a group come in falling order
+def renumber_query_heads(W_q, W_o, num_heads, num_kv_heads):
+    order = sorted(range(num_heads), key=lambda h: (h % num_kv_heads, -h))
+    d = W_q.shape[0] // num_heads
+    q = W_q.view(num_heads, d, -1)[order].reshape(W_q.shape)
+    o = W_o.view(W_o.shape[0], num_heads, d)[:, order].reshape(W_o.shape)
+    return q, o
+
+# %% wrong: builds the new matrices with torch.tensor from lists, so no gradient comes through
+def renumber_query_heads(W_q, W_o, num_heads, num_kv_heads):
+    d = W_q.shape[0] // num_heads
+    order = [h for kv in range(num_kv_heads) for h in range(kv, num_heads, num_kv_heads)]
+    index = [h * d + j for h in order for j in range(d)]
+    rows, cols = W_q.tolist(), W_o.T.tolist()
+    q = torch.tensor([rows[i] for i in index], dtype=W_q.dtype)
+    o = torch.tensor([cols[i] for i in index], dtype=W_o.dtype).T
+    return q, o
+
+# %% wrong: writes the new order into the arguments
+def renumber_query_heads(W_q, W_o, num_heads, num_kv_heads):
+    d = W_q.shape[0] // num_heads
+    order = [h for kv in range(num_kv_heads) for h in range(kv, num_heads, num_kv_heads)]
+    index = [h * d + j for h in order for j in range(d)]
+    with torch.no_grad():
+        W_q[:] = W_q[index].clone()
+        W_o[:] = W_o[:, index].clone()
+    return W_q, W_o
+
+# %% two mistakes: the inverse order; and W_o stays as it was
+def renumber_query_heads(W_q, W_o, num_heads, num_kv_heads):
+    G = num_heads // num_kv_heads
+    order = [h % num_kv_heads * G + h // num_kv_heads for h in range(num_heads)]
+    d = W_q.shape[0] // num_heads
+    return W_q.view(num_heads, d, -1)[order].reshape(W_q.shape), W_o.clone()
+
+# %% two mistakes: the inverse order; and reorders rows of W_o instead of columns
+def renumber_query_heads(W_q, W_o, num_heads, num_kv_heads):
+    G = num_heads // num_kv_heads
+    order = [h for g in range(G) for h in range(g, num_heads, G)]
+    d = W_q.shape[0] // num_heads
+    q = W_q.view(num_heads, d, -1)[order].reshape(W_q.shape)
+    o = W_o.reshape(num_heads, -1)[order].reshape(W_o.shape)
+    return q, o
+
+# %% right: two axes for the heads, swapped
+def renumber_query_heads(W_q, W_o, num_heads, num_kv_heads):
+    d = W_q.shape[0] // num_heads
+    q = W_q.reshape(-1, num_kv_heads, d, W_q.shape[1]).transpose(0, 1).reshape(W_q.shape)
+    o = W_o.reshape(W_o.shape[0], -1, num_kv_heads, d).transpose(1, 2).reshape(W_o.shape)
+    return q, o
+
+# %% right: a permutation matrix, by a Kronecker product, from the left and from the right
+def renumber_query_heads(W_q, W_o, num_heads, num_kv_heads):
+    d = W_q.shape[0] // num_heads
+    order = torch.arange(num_heads).view(-1, num_kv_heads).T.flatten()
+    P = torch.kron(torch.eye(num_heads)[order], torch.eye(d)).to(W_q.dtype)
     return P @ W_q, W_o @ P.T
 
-# %% right: chunks, picked in the new order and joined again
+# %% right: chunks, chosen with a stable sort of the old key/value heads and joined again
 def renumber_query_heads(W_q, W_o, num_heads, num_kv_heads):
-    order = sorted(range(num_heads), key=lambda head: head % num_kv_heads)
-    rows, columns = W_q.chunk(num_heads, dim=0), W_o.chunk(num_heads, dim=1)
-    return torch.cat([rows[h] for h in order]), torch.cat([columns[h] for h in order], dim=1)
+    order = sorted(range(num_heads), key=lambda h: h % num_kv_heads)
+    q, o = W_q.chunk(num_heads, dim=0), W_o.chunk(num_heads, dim=1)
+    return torch.cat([q[h] for h in order]), torch.cat([o[h] for h in order], dim=1)
