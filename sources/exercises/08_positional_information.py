@@ -75,6 +75,10 @@ def which_position(vectors, num_positions):
 #     vectors @ table.T => vectors[:, 0::2] @ table[:, 0::2].T
 # only the cosines are compared.
 #     vectors @ table.T => vectors[:, 1::2] @ table[:, 1::2].T
+# only the sines are compared, by their distances.
+#     (vectors @ table.T).argmax => torch.cdist(vectors[:, 0::2], table[:, 0::2]).argmin
+# only the cosines are compared, by their distances.
+#     (vectors @ table.T).argmax => torch.cdist(vectors[:, 1::2], table[:, 1::2]).argmin
 # Try: in the vectors sines and cosines take turns, column by column.
 # the table has all sines first, then all cosines.
 #     torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1) => torch.cat([angle.sin(), angle.cos()], dim=-1)
@@ -88,6 +92,8 @@ def which_position(vectors, num_positions):
 # Try: row 0 of the table is position 0.
 # positions are counted from 1.
 #     .argmax(dim=-1) => .argmax(dim=-1) + 1
+# the table begins at position 1: each answer is one too low.
+#     torch.arange(num_positions) => torch.arange(1, num_positions + 1)
 # Try: which row is the nearest?
 # the least similar position wins.
 #     .argmax => .argmin
@@ -257,6 +263,9 @@ def move_keys(keys, old, new, base):
 # Try: use the argument base.
 # the base 10000, whatever base says.
 #     base ** => 10000.0 **
+# Try: each key stays in its place in the tensor; only how far it is turned changes.
+# the keys are also put in the order of their new positions.
+#     torch.cat(turned, dim=-1) => torch.cat(turned, dim=-1)[:, :, new.argsort()]
 
 # %% tags=["check"]
 check("8.3", move_keys)
@@ -582,6 +591,8 @@ def rotary_scores(query, key):
 #     cos[L_k - L_q :], sin[L_k - L_q :] => (angle[L_k - L_q :] - frequency).cos(), (angle[L_k - L_q :] - frequency).sin()
 # the queries have one position too far.
 #     cos[L_k - L_q :], sin[L_k - L_q :] => (angle[L_k - L_q :] + frequency).cos(), (angle[L_k - L_q :] + frequency).sin()
+# the queries are turned the other way.
+#     cos[L_k - L_q :], sin[L_k - L_q :] => cos[L_k - L_q :], -sin[L_k - L_q :]
 # the sines are of the first positions, the cosines of the last.
 #     cos[L_k - L_q :], sin[L_k - L_q :] => cos[L_k - L_q :], sin[:L_q]
 # Try: the keys were right; compare what is done to them with what is done to the queries.
@@ -594,6 +605,9 @@ def rotary_scores(query, key):
 #     query[..., 0::2], query[..., 1::2] => query.chunk(2, dim=-1)
 # the queries are turned in pairs of halves, the keys in pairs of neighbors.
 #     query[..., 0::2], query[..., 1::2] => query.chunk(2, dim=-1)
+# the turned queries are put together as halves, the keys as neighbors.
+#     turned_query[..., 0::2] = => turned_query[..., : d_head // 2] =
+#     turned_query[..., 1::2] = => turned_query[..., d_head // 2 :] =
 # Try: one division is missing.
 # the scores are not divided by the root of d_head.
 #     ` / d_head**0.5` =>
