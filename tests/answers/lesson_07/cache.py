@@ -19,7 +19,7 @@ class Cache:
         self.length = new.stop
         return self.keys[:, :, : self.length], self.values[:, :, : self.length]
 
-# %% wrong: named in the review: keeps the keys of the first update by reference
+# %% wrong: keeps the keys of the first update by reference
 class Cache:
     def __init__(self, batch_size, num_kv_heads, max_len, d_head):
         self.max_len, self.length = max_len, 0
@@ -34,7 +34,7 @@ class Cache:
         self.length += key.shape[2]
         return self.keys, self.values
 
-# %% wrong: named in the review: keeps keys in a list by reference, values as copies
+# %% wrong: keeps keys in a list by reference, values as copies
 class Cache:
     def __init__(self, batch_size, num_kv_heads, max_len, d_head):
         self.max_len, self.keys, self.values = max_len, [], []

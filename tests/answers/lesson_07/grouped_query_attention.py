@@ -7,7 +7,7 @@ from course_utils.masks import causal_mask
 def repeat_kv(x, num_repeats):
     return x.repeat_interleave(num_repeats, dim=1)
 
-# %% wrong: named in the review: cuts the gradient of W_q only
+# %% wrong: cuts the gradient of W_q only
 def grouped_query_attention(x, W_q, W_k, W_v, W_o, num_heads, num_kv_heads, mask):
     W_q = W_q.detach()
     B, L, d_model = x.shape
@@ -18,7 +18,7 @@ def grouped_query_attention(x, W_q, W_k, W_v, W_o, num_heads, num_kv_heads, mask
     weights = (q @ k.mT / d**0.5).masked_fill(~mask, float("-inf")).softmax(dim=-1)
     return (weights @ v).transpose(1, 2).reshape(B, L, d_model) @ W_o.T
 
-# %% wrong: named in the review: cuts the gradient of W_k only
+# %% wrong: cuts the gradient of W_k only
 def grouped_query_attention(x, W_q, W_k, W_v, W_o, num_heads, num_kv_heads, mask):
     W_k = W_k.detach()
     B, L, d_model = x.shape
@@ -29,7 +29,7 @@ def grouped_query_attention(x, W_q, W_k, W_v, W_o, num_heads, num_kv_heads, mask
     weights = (q @ k.mT / d**0.5).masked_fill(~mask, float("-inf")).softmax(dim=-1)
     return (weights @ v).transpose(1, 2).reshape(B, L, d_model) @ W_o.T
 
-# %% wrong: named in the review: cuts the gradient of W_v only
+# %% wrong: cuts the gradient of W_v only
 def grouped_query_attention(x, W_q, W_k, W_v, W_o, num_heads, num_kv_heads, mask):
     W_v = W_v.detach()
     B, L, d_model = x.shape
@@ -40,7 +40,7 @@ def grouped_query_attention(x, W_q, W_k, W_v, W_o, num_heads, num_kv_heads, mask
     weights = (q @ k.mT / d**0.5).masked_fill(~mask, float("-inf")).softmax(dim=-1)
     return (weights @ v).transpose(1, 2).reshape(B, L, d_model) @ W_o.T
 
-# %% wrong: named in the review: cuts the gradient of W_o only
+# %% wrong: cuts the gradient of W_o only
 def grouped_query_attention(x, W_q, W_k, W_v, W_o, num_heads, num_kv_heads, mask):
     W_o = W_o.detach()
     B, L, d_model = x.shape
@@ -51,7 +51,7 @@ def grouped_query_attention(x, W_q, W_k, W_v, W_o, num_heads, num_kv_heads, mask
     weights = (q @ k.mT / d**0.5).masked_fill(~mask, float("-inf")).softmax(dim=-1)
     return (weights @ v).transpose(1, 2).reshape(B, L, d_model) @ W_o.T
 
-# %% wrong: named in the review: queries and keys from x without gradient, so that x gets the share of the values alone
+# %% wrong: queries and keys from x without gradient, so that x gets the share of the values alone
 def grouped_query_attention(x, W_q, W_k, W_v, W_o, num_heads, num_kv_heads, mask):
     B, L, d_model = x.shape
     d = d_model // num_heads

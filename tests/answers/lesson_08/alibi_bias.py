@@ -24,12 +24,12 @@ def alibi_bias(slopes, L_q, L_k):
     distance = (q[:, None] - torch.arange(L_k)[None, :]).abs()
     return slopes[:, None, None] * distance
 
-# %% wrong: named in the review: slopes without axes: they line up with the keys
+# %% wrong: slopes without axes: they line up with the keys
 def alibi_bias(slopes, L_q, L_k):
     distance = (torch.arange(L_k - L_q, L_k)[:, None] - torch.arange(L_k)[None, :]).abs()
     return -slopes * distance
 
-# %% wrong: named in the review: slopes with one axis too few: they line up with the queries
+# %% wrong: slopes with one axis too few: they line up with the queries
 def alibi_bias(slopes, L_q, L_k):
     distance = (torch.arange(L_k - L_q, L_k)[:, None] - torch.arange(L_k)[None, :]).abs()
     return (-slopes[:, None] * distance).expand(len(slopes), L_q, L_k)

@@ -46,7 +46,7 @@ def greedy(model, source, max_len, start_id, end_id, pad_id):
             break
     return target
 
-# %% wrong: named in the review: the start symbol ends a row too
+# %% wrong: the start symbol ends a row too
 def greedy(model, source, max_len, start_id, end_id, pad_id):
     said = torch.full((len(source), 1), start_id, dtype=source.dtype)
     ended = torch.zeros(len(source), dtype=torch.bool)
@@ -59,7 +59,7 @@ def greedy(model, source, max_len, start_id, end_id, pad_id):
             break
     return said[:, 1:]
 
-# %% wrong: named in the review: columns of padding at the end are trimmed
+# %% wrong: columns of padding at the end are trimmed
 def greedy(model, source, max_len, start_id, end_id, pad_id):
     said = torch.full((len(source), 1), start_id, dtype=source.dtype)
     ended = torch.zeros(len(source), dtype=torch.bool)
@@ -72,7 +72,7 @@ def greedy(model, source, max_len, start_id, end_id, pad_id):
             break
     return said[:, 1:][:, : int((said[:, 1:] != pad_id).any(dim=0).nonzero().max()) + 1]
 
-# %% wrong: named in the review: hands the model only the newest symbol as a vector, so that the model fails
+# %% wrong: hands the model only the newest symbol as a vector, so that the model fails
 def greedy(model, source, max_len, start_id, end_id, pad_id):
     said = torch.full((len(source), 1), start_id, dtype=source.dtype)
     ended = torch.zeros(len(source), dtype=torch.bool)
@@ -85,7 +85,7 @@ def greedy(model, source, max_len, start_id, end_id, pad_id):
             break
     return said[:, 1:]
 
-# %% wrong: named in the review: hands the model the symbols as float numbers, so that the model fails
+# %% wrong: hands the model the symbols as float numbers, so that the model fails
 def greedy(model, source, max_len, start_id, end_id, pad_id):
     said = torch.full((len(source), 1), start_id, dtype=source.dtype)
     ended = torch.zeros(len(source), dtype=torch.bool)

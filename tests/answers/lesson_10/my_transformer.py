@@ -155,7 +155,7 @@ class MyTransformer(nn.Module):
             y = decoder_layer(y, self.encoder_norm(x), target_mask=target_mask, memory_mask=source_mask)
         return self.generator(self.decoder_norm(y))
 
-# %% wrong: named in the review: cuts the gradient at the memory
+# %% wrong: cuts the gradient at the memory
 class MyTransformer(nn.Module):
     def __init__(self, src_vocab, tgt_vocab, num_layers, d_model, d_ff, num_heads, max_len):
         super().__init__()

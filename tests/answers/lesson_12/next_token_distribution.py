@@ -10,7 +10,7 @@ from course_utils.masks import causal_mask
 from course_utils.multi_head import MultiHeadAttention
 from course_utils.positions import RotaryPositions, apply_rope, rotary_angles
 
-# %% wrong: named in the review: scores[..., top_k:] = -inf without asking whether top_k is None, which hides everything
+# %% wrong: scores[..., top_k:] = -inf without asking whether top_k is None, which hides everything
 def next_token_distribution(logits, temperature, top_k, top_p):
     if temperature == 0:
         return F.one_hot(logits.argmax(dim=-1), logits.shape[-1]).to(logits.dtype)
@@ -24,7 +24,7 @@ def next_token_distribution(logits, temperature, top_k, top_p):
         values = values / values.sum(dim=-1, keepdim=True)
     return torch.zeros_like(values).scatter(-1, ids, values)
 
-# %% wrong: named in the review: does not renormalize after top-k at all, only after top-p
+# %% wrong: does not renormalize after top-k at all, only after top-p
 def next_token_distribution(logits, temperature, top_k, top_p):
     if temperature == 0:
         return F.one_hot(logits.argmax(dim=-1), logits.shape[-1]).to(logits.dtype)
