@@ -520,8 +520,8 @@ ax.minorticks_off()
 plotting.show(
     ax,
     "Accuracy against updates (log), a line for each seed. Four key/value heads are at "
-    "1 first, two and four of five of size 32 arrive later. The fifth stays just above "
-    "three solved, single heads of size 8 at that line or the next until 4,005 updates.",
+    "1 first, two and four of five of size 32 come later. The fifth stays just above "
+    "three solved, heads of size 8 at that line or the one below, to 4,005 updates.",
 )
 for name, runs in models.items():
     at = "  ".join(f"{run[1080]:.2f}" for run in runs.values())
