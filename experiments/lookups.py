@@ -24,8 +24,9 @@ FURTHER = {  # kind of model -> heads of keys and values -> updates after these
     "from random weights": {NUM_HEADS: 180, 2: 180, 1: 180},
     "trained on": {1: 3105},  # the same models as above, of which only what comes later is kept
     "keys and values of 32": {1: 3105},
+    "mean of the group": {2: 180, 1: 180},  # converted from a model with four heads
+    "first of the group": {2: 180, 1: 180},
 }
-CONVERTED = 180
 FINE, COARSE = 1080, 225  # every measurement is kept up to the first number, later one in so many updates
 WIDE = {"key_size": NUM_HEADS * D_HEAD, "value_size": NUM_HEADS * D_HEAD}  # one head as wide as four
 FIELDS = ("start", "num_kv_heads", "seed", "step", "accuracy")
@@ -62,25 +63,17 @@ def kept(start: str, step: int) -> bool:
 
 
 def run(start: str, heads: int, seed: int, steps: int = STEPS, every: int = EVERY) -> Iterator[dict[str, object]]:
-    """One model, and what it is converted to: rows of ``FIELDS``."""
-
-    def row(start: str, heads: int, step: int, right: float) -> dict[str, object]:
-        return dict(zip(FIELDS, (start, heads, seed, step, round(right, 4)), strict=True))
-
-    def further(start: str, heads: int, model: Lookups, more: int) -> Iterator[dict[str, object]]:
-        for step, right in train(model, more, 50 + seed, every):
-            if kept(start, steps + step):
-                yield row(start, heads, steps + step, right)
-
+    """One model, from random weights or converted from a trained one: rows of ``FIELDS``."""
     seed_everything(seed)
-    model = Lookups(heads, **(WIDE if start == "keys and values of 32" else {}))
-    first = [(0, accuracy(model)), *train(model, steps, 10 + seed, every)]
-    yield from (row(start, heads, step, right) for step, right in first if start != "trained on")
-    fewer = [(way, few, converted(model, few, WAYS[way])) for way in WAYS for few in (2, 1) if heads == NUM_HEADS]
-    yield from further(start, heads, model, FURTHER[start][heads])
-    for way, few, smaller in fewer:
-        yield row(way, few, steps, accuracy(smaller))
-        yield from further(way, few, smaller, CONVERTED)
+    model = Lookups(NUM_HEADS if start in WAYS else heads, **(WIDE if start == "keys and values of 32" else {}))
+    found = [(0, accuracy(model)), *train(model, steps, 10 + seed, every)]
+    if start in WAYS:
+        model = converted(model, heads, WAYS[start])
+        found = [(steps, accuracy(model))]
+    more = train(model, FURTHER[start][heads], 50 + seed, every)
+    for step, right in [*found, *((steps + step, right) for step, right in more)]:
+        if kept(start, step):
+            yield dict(zip(FIELDS, (start, heads, seed, step, round(right, 4)), strict=True))
 
 
 def runs(_table: Path) -> Iterator[Run]:

@@ -519,15 +519,14 @@ ax.minorticks_off()
 # %%
 plotting.show(
     ax,
-    "Accuracy against updates on a log axis, a line for each seed. Four "
-    "key/value heads are at 1 first, two and four of the five of size 32 arrive later. "
-    "The fifth stays just above three lookups solved, and the single heads of size 8 "
-    "at that line or the one below it, until 4,005 updates.",
+    "Accuracy against updates (log), a line for each seed. Four key/value heads are at "
+    "1 first, two and four of five of size 32 come later. The fifth stays just above "
+    "three solved, heads of size 8 at that line or the one below, to 4,005 updates.",
 )
 for name, runs in models.items():
     at = "  ".join(f"{run[1080]:.2f}" for run in runs.values())
     hits = [[step for step, a in run.items() if a >= 0.95] for run in runs.values()]
-    first = [steps[0] if steps else "never" for steps in hits]
+    first = [min(steps, default="never") for steps in hits]
     print(f"{name:16} after 1080 updates {at}   0.95 after {first}")
 for name in ("H_kv = 1", "one, of size 32"):
     ends = "  ".join(f"{run[4005]:.2f}" for run in models[name].values())
@@ -535,7 +534,7 @@ for name in ("H_kv = 1", "one, of size 32"):
 widgets.came_out("7.E", "two heads, but not one")
 
 # %% [markdown]
-# *Two heads were late, but by 1,080 updates every seed does all four lookups. One head of size 8 is stuck. After 4,005 updates, four of the five seeds are at the line of three lookups and one is at the line below.*
+# *Two heads were late, but by 1,080 updates every seed does all four lookups. One head of size 8 is stuck. After 4,005 updates, four of the five seeds are at the line of three lookups and one is close to the line below.*
 #
 # Is there no room for four lookups in one head of size 8? There is. Put the six names of a kind on a circle, which takes two numbers of the key, and the contents likewise in the value. Four kinds take eight. `by_hand` sets such weights:
 

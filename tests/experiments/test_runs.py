@@ -43,13 +43,18 @@ SMALL = {
     "lookups": (
         {
             "SEEDS": (3,),
-            "FURTHER": {"from random weights": {4: 2}, "trained on": {1: 4}, "keys and values of 32": {1: 2}},
+            "FURTHER": {
+                "from random weights": {4: 2},
+                "trained on": {1: 4},
+                "keys and values of 32": {1: 2},
+                "mean of the group": {2: 2},
+                "first of the group": {1: 2},
+            },
             "FINE": 6,
             "COARSE": 2,
-            "CONVERTED": 2,
             "run": partial(lookups.run, steps=4, every=2),
         },
-        2 * 4 + 4 * 2 + 1,
+        2 * 4 + 2 * 2 + 1,
     ),
     "places": ({"SEEDS": (3,), "LAYERS": [(1, "RoPE"), (2, "none")], "LENGTHS": (12, 24)}, 2 * 2 * 2),
     "by_position": ({"SEEDS": (3,), "SETTINGS": [(1, "ALiBi", 50), (2, "RoPE", 50)]}, 2 * 2),
