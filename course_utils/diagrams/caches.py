@@ -94,8 +94,10 @@ def _check_prompt(tokens: Sequence[str], prompt: int) -> None:
         raise ValueError(f"prompt ({prompt}) must be at least 1 and less than the number of tokens ({len(tokens)})")
 
 
-def _strip(draw: Drawing, left: float, tokens: Sequence[str], prompt: int, cached: bool, width: float) -> int:
-    """A row a step, from ``left`` on, columns ``width`` wide; how many positions are computed in all."""
+def _strip(
+    draw: Drawing, left: float, tokens: Sequence[str], prompt: int, cached: bool, width: float, *, short: bool = False
+) -> int:
+    """A row a step, from ``left`` on, columns ``width`` wide, in few words if ``short``; gives the number of positions computed."""
     columns, steps = shown_indices(len(tokens), 11), list(range(prompt, len(tokens)))
     rows = [steps[i] if i is not None else None for i in shown_indices(len(steps), 8)]
     for place, end in enumerate(rows):
@@ -113,17 +115,22 @@ def _strip(draw: Drawing, left: float, tokens: Sequence[str], prompt: int, cache
             elif column < end:
                 draw.box(x, y, width, CELL, "kept", "cache", fill=0.12, size=NUMBER)
         draw.text(left - 0.12, y + CELL / 2, f"step {end - prompt + 1}", LABEL, ha="right")
-        says = f"computes {len(new)}, says “{shortened(tokens[end])}”"
+        says = f"computes {len(new)}" + ("" if short else f", says “{shortened(tokens[end])}”")
         draw.text(left + len(columns) * width + 0.06, y + CELL / 2, says, LABEL, SOFT, ha="left")
     for at, column in enumerate(columns):
         if column is not None:
             where = (left + at * width + width / 2 - 0.05, 0.08)
             draw.text(*where, shortened(tokens[column]), LABEL, ha="left", va="bottom", rotation=50)
     made = sum(1 if cached and end > prompt else end for end in steps)
-    how = "with a cache" if cached else "without a cache"
-    text = f"{how}: keys and values of {made} positions computed for {len(steps)} tokens"
+    text = _short_sum(made, len(steps), cached)
+    if not short:
+        text = text.replace(f"{made} positions", f"keys and values of {made} positions computed")
     draw.text(left - 0.12, -(len(rows) + 1) * (CELL + 0.06) + 0.1, text, LABEL, ha="left", va="top")
     return made
+
+
+def _short_sum(made: int, num_tokens: int, cached: bool) -> str:
+    return f"{'with' if cached else 'without'} a cache: {made} positions for {num_tokens} tokens"
 
 
 def _computed(made: int, cached: bool) -> str:
@@ -158,10 +165,10 @@ def cache_strips(tokens: Sequence[str], prompt: int = 1) -> Axes:
     """
     _check_prompt(tokens, prompt)
     draw = Drawing()
-    says = max(draw.width_of(f"computes 10, says “{shortened(token)}”") for token in tokens[prompt:])
-    across = len(shown_indices(len(tokens), 11)) * 0.44
-    made = [_strip(draw, 0.0, tokens, prompt, False, 0.44)]
-    made.append(_strip(draw, across + says + 0.95, tokens, prompt, True, 0.44))
+    across = len(shown_indices(len(tokens), 11)) * 0.44 + draw.width_of("computes 10")
+    second = max(across + 0.95, draw.width_of(_short_sum(100, 10, False)) + 0.8)
+    made = [_strip(draw, 0.0, tokens, prompt, False, 0.44, short=True)]
+    made.append(_strip(draw, second, tokens, prompt, True, 0.44, short=True))
     return draw.finish(
         f"Writing {len(tokens) - prompt} tokens after a prompt of {prompt}. Without a cache {_computed(made[0], False)} "
         f"With a cache {_computed(made[1], True)}"

@@ -97,7 +97,7 @@ def test_a_missing_file_or_package_says_what_to_install(tmp_path, monkeypatch):
 
 
 def test_an_unknown_part_is_named(as_a_user):
-    with pytest.raises(ValueError, match=r"'dev'.*train, valid, test"):
+    with pytest.raises(ValueError, match=r"'dev'.*'train', 'valid', 'test'"):
         split("dev")
 
 
