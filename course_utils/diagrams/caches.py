@@ -97,7 +97,7 @@ def _check_prompt(tokens: Sequence[str], prompt: int) -> None:
 def _strip(
     draw: Drawing, left: float, tokens: Sequence[str], prompt: int, cached: bool, width: float, *, short: bool = False
 ) -> int:
-    """A row a step, from ``left`` on, columns ``width`` wide, in few words if ``short``; gives the number of positions computed."""
+    """A row a step, from ``left`` on, columns ``width`` wide, in few words if ``short``; returns how many are computed."""
     columns, steps = shown_indices(len(tokens), 11), list(range(prompt, len(tokens)))
     rows = [steps[i] if i is not None else None for i in shown_indices(len(steps), 8)]
     for place, end in enumerate(rows):
