@@ -95,7 +95,7 @@ WORTH = {
     "6.2": (HEADS, "split_heads", "lambda x: {f}(x.reshape(x.shape[0], x.shape[2], -1), x.shape[1])"),
     "7.2": ("course_utils.kv_cache", "KVCache",
         "type('Cache', (), {{'__new__': lambda cls, *sizes, **named: {f}(*sizes, **named)}})"),
-    "8.1": (POSITIONS, "SinusoidalPositions", "lambda n, d: {f}(d, n).table"),
+    "8.1": (POSITIONS, "SinusoidalPositions", "lambda x, n: (x @ {f}(x.shape[1], n).table.to(x).T).argmax(-1)"),
     "8.2": (POSITIONS, "shift_matrix", F),
     "10.1": (MASKS, "sliding_window_mask",
         "lambda s, t, p: ((s != p)[:, None, None], (t != p)[:, None, None] & {f}(t.shape[1], window=t.shape[1]))"),
