@@ -22,8 +22,11 @@ def cases(seed):
     )
     drawn = [1.7 * torch.randn(*size, generator=rng) for size in (*sizes, (2, 2, 2, 3))]
     rows = torch.tensor([[0.3, 0.25, 0.45], [0.6, 0.2, 0.2], [0.1, 0.7, 0.2], [0.0, 0.0, 1.0]])
+    # The largest sum holds a tiny weight, the largest product does not.
+    tiny = torch.tensor([[0.12, 0.08, 0.8], [0.11, 0.09, 0.8], [0.98, 0.012, 0.008], [0.2, 0.3, 0.5]])
     wide = torch.randn(2, 2, 6, 5, generator=rng, dtype=torch.float64)
-    return [Case(weights=rows[None, None]), *(Case(weights=w.softmax(-1)) for w in (*drawn, wide))]
+    written = (rows[None, None], tiny[None, None])
+    return [Case(weights=w) for w in (*written, *(w.softmax(-1) for w in (*drawn, wide)))]
 
 
 def compared(case, letters):
