@@ -54,7 +54,7 @@ quick: lint check ## a first answer: lint, check, most tests of the library, tho
 	$(call step,lesson 05 runs and prints what it printed before (nbval),$(PY) -m pytest -q --nbval --nbval-current-env notebooks/05_masking.ipynb)
 
 # The lessons that train come first, so that no core waits for the other at the end.
-LONGEST_FIRST := $(wildcard notebooks/1*.ipynb solutions/1*.ipynb) $(wildcard notebooks/0*.ipynb solutions/0*.ipynb)
+LONGEST_FIRST := $(wildcard notebooks/1*.ipynb solutions/1*.ipynb) $(wildcard notebooks/0*.ipynb solutions/0*.ipynb) solutions/quick_tour.ipynb
 
 test test-all: lint check
 	$(call step,every lesson and solution runs and prints what it printed before (nbval),$(PY) -m pytest -q -n auto --dist loadfile --no-loadscope-reorder --nbval --nbval-current-env $(LONGEST_FIRST))

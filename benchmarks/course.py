@@ -79,7 +79,7 @@ def attention_ratio() -> float:
 def lesson_times() -> dict[str, float]:
     """Seconds to run each lesson from start to end, kernel start included."""
     lessons = {}
-    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+    for path in sorted((ROOT / "notebooks").glob("[0-9]*.ipynb")):
         notebook = nbformat.read(path, 4)
         client = NotebookClient(notebook, kernel_name="python3", resources={"metadata": {"path": str(path.parent)}})
         lessons[path.stem] = seconds(lambda client=client: client.execute(stderr=subprocess.DEVNULL))

@@ -11,7 +11,8 @@ from .source import HEADING, Cell, Source
 from .student import require_no_leak, split_solution, student_text
 
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
-PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
+PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}( · )?")  # with what sets it apart from the next, which goes where it is empty
+ASKED, ANSWERED = (re.compile(rf'\b{name}\(\s*"([\w.]+)"') for name in ("predict", "came_out"))
 PLACEHOLDER_IN_CODE = re.compile(r"^# \{\{\w+\}\}$", re.MULTILINE)
 INSTALL_ID = "colab-install"
 # In JupyterLab the cell is collapsed by its metadata, in Colab by the title. It leaves `sys` to those who need it.
@@ -30,19 +31,20 @@ def assemble(source: Source, outline: Outline) -> dict[str, NotebookNode]:
 
     Args:
         source: The parsed source.
-        outline: The public address and the other notebooks, for links and the Colab cell.
+        outline: The public address and the other notebooks, for links and the Colab cell; without an address there is none.
 
     Returns:
-        Path relative to the project -> notebook: one for a lesson, ``solutions/`` and ``exercises/`` for exercises.
+        Path relative to the project -> notebook: one for a lesson, ``solutions/`` and ``exercises/`` for exercises,
+        ``solutions/`` and ``notebooks/`` for a tour.
     """
     if source.kind == "lesson":
         path = f"notebooks/{source.stem}.ipynb"
         return {path: _notebook(source, outline, path)}
     require_no_leak(source)
-    released = f"exercises/{source.stem}.ipynb"
+    released = f"{'notebooks' if source.kind == 'tour' else 'exercises'}/{source.stem}.ipynb"
     return {
         f"solutions/{source.stem}.ipynb": _notebook(source, outline, released, audience="solution"),
-        released: _notebook(source, outline, released, audience="exercise"),
+        released: _notebook(source, outline, released, audience=source.kind),
     }
 
 
@@ -52,15 +54,16 @@ def _notebook(source: Source, outline: Outline, badge_path: str, audience: str =
     roles = {id(cell): (role, exercise) for exercise in source.exercises for role, cell in _roles(exercise)}
     first_code = next((cell for cell in source.notebook_cells if cell.kind == "code"), None)
     known = placeholders(source, outline, badge_path)
+    spoils = _spoiling(source)
     for cell in source.notebook_cells:
-        if cell is first_code:
+        if cell is first_code and outline.address:
             cells.append(_install_cell(outline.address))
         ids.enter(cell)
         role, exercise = roles.get(id(cell), (None, None))
         if audience == "exercise" and "solution" in cell.tags:
             ids.next(None)  # keeps the ids of the cells after it the same in both notebooks
             continue
-        text = student_text(source, cell) if audience == "exercise" else cell.text
+        text = student_text(source, cell) if audience in ("exercise", "tour") else cell.text
         if audience == "solution":
             split_solution(source, cell)
         if cell.kind == "markdown":
@@ -72,6 +75,8 @@ def _notebook(source: Source, outline: Outline, badge_path: str, audience: str =
         metadata = {"tags": list(cell.tags)} if cell.tags else {}
         if "whole" in cell.tags:
             metadata["jupyter"] = {"source_hidden": True}  # folded: long, and for those who have done the exercises
+        if id(cell) in spoils:  # folded until the cell is run; JupyterLab writes both, so that saving changes nothing
+            metadata |= {"collapsed": True, "jupyter": {**metadata.get("jupyter", {}), "outputs_hidden": True}}
         if exercise is not None:
             metadata["nbgrader"] = _nbgrader(cell_id, exercise.points if role == "check" else None)
         cells.append(new(text, id=cell_id, metadata=metadata))
@@ -85,6 +90,17 @@ def _notebook(source: Source, outline: Outline, badge_path: str, audience: str =
         course["total_points"] = sum(exercise.points for exercise in source.exercises)
     metadata = {"kernelspec": dict(KERNELSPEC), "language_info": {"name": "python"}, "course": course}
     return new_notebook(cells=cells, metadata=metadata, nbformat_minor=5)
+
+
+def _spoiling(source: Source) -> set[int]:
+    """The ``id`` of each code cell between a question and what comes out: a stored output would tell before one has guessed."""
+    cells, asked, spoiling = source.notebook_cells, {}, set()
+    for place, cell in enumerate(cells):
+        asked |= dict.fromkeys(ASKED.findall(cell.text), place)
+        for name in ANSWERED.findall(cell.text):
+            first = asked.get(name, place) + 1
+            spoiling |= {id(one) for one in cells[first : place + 1] if one.kind == "code"}
+    return spoiling
 
 
 def _roles(exercise):
@@ -117,8 +133,11 @@ def _install_cell(address: str) -> NotebookNode:
 def _fill(source: Source, cell: Cell, text: str, known: dict[str, str]) -> str:
     def value(match: re.Match) -> str:
         if match.group(1) not in known:
-            raise source.error(f"nothing to put for {match.group(0)}; here there is {', '.join(sorted(known))}", cell)
-        return known[match.group(1)]
+            raise source.error(
+                f"nothing to put for {{{{{match.group(1)}}}}}; here there is {', '.join(sorted(known))}", cell
+            )
+        value = known[match.group(1)]
+        return value + (match.group(2) or "") if value else ""
 
     return PLACEHOLDER.sub(value, text)
 

@@ -1,7 +1,6 @@
 """Build and check: which notebooks the sources ask for, which of them are up to date, writing them whole."""
 
 import os
-import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,13 +12,14 @@ from tqdm import tqdm
 from course_utils.files import write_whole
 
 from . import catalogue
-from .assemble import assemble
-from .dependencies import RECORD, Library, read_record, write_record
+from .address import public_address
+from .assemble import INSTALL_ID, assemble
+from .dependencies import ADDRESS, RECORD, Library, read_record, write_record
 from .errors import AuthoringError
 from .execute import execute
 from .links import Outline
 from .readme import readme_text
-from .source import Source, read_source
+from .source import KINDS, Source, read_source
 
 BUILT_FOLDERS = ("notebooks", "solutions", "exercises")
 
@@ -34,26 +34,18 @@ class Target:
 
     @property
     def executed(self) -> bool:
-        """Whether its outputs are kept."""
-        return self.notebook.metadata.course.kind != "exercise"
+        """Whether it is run, and its outputs are kept."""
+        return self.notebook.metadata.course.kind not in ("exercise", "tour")
 
-
-def repository_address(root: Path) -> str:
-    """The public address, from the one place where it stands.
-
-    Raises:
-        AuthoringError: pyproject.toml has no ``[project.urls] Repository``.
-    """
-    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    try:
-        return project["urls"]["Repository"]
-    except KeyError:
-        raise AuthoringError("[project.urls] Repository is missing", "pyproject.toml") from None
+    @property
+    def shows_its_solution(self) -> bool:
+        """Whether it has the outputs of the solution that is built from the same source."""
+        return self.notebook.metadata.course.kind == "tour"
 
 
 def read_sources(root: Path, only: str | None = None) -> tuple[list[Source], list[AuthoringError]]:
     """All sources (or those whose stem begins with ``only``), lessons first, and what is wrong with the rest."""
-    paths = [path for kind in ("lessons", "exercises") for path in sorted((root / "sources" / kind).glob("*.py"))]
+    paths = [path for folder in KINDS for path in sorted((root / "sources" / folder).glob("*.py"))]
     chosen = [path for path in paths if path.stem.startswith(only or "")]
     if not chosen:
         prefix = "" if only is None else f" that begins with {only!r}"
@@ -69,9 +61,9 @@ def read_sources(root: Path, only: str | None = None) -> tuple[list[Source], lis
     return sources, errors
 
 
-def targets(root: Path, only: str | None = None) -> tuple[list[Target], list[AuthoringError]]:
+def targets(root: Path, address: str | None, only: str | None = None) -> tuple[list[Target], list[AuthoringError]]:
     """Every notebook that the sources ask for, and every source that cannot be built."""
-    outline = Outline.read(root, repository_address(root))
+    outline = Outline.read(root, address)
     sources, errors = read_sources(root, only)
     notebooks = []
     for source in sources:
@@ -85,7 +77,8 @@ def targets(root: Path, only: str | None = None) -> tuple[list[Target], list[Aut
 def build(root: Path, only: str | None = None, jobs: int | None = None, force: bool = False) -> list[str]:
     """Write every notebook that is not what its source says, or whose outputs come from another library.
 
-    Lessons and solutions are run for it. Where only prose differs, the outputs that are there are kept.
+    Lessons and solutions are run for it. Where only prose differs, the outputs that are there are kept. All of them hold the
+    public address that the repository has now, or none; what is built alone holds the others'.
 
     Args:
         root: The project's folder.
@@ -99,10 +92,11 @@ def build(root: Path, only: str | None = None, jobs: int | None = None, force: b
     Raises:
         ExceptionGroup: of AuthoringError, one for each source that could not be built. The others are written.
     """
-    chosen, errors = targets(root, only)
+    recorded = read_record(root)
+    address = recorded.get(ADDRESS) if only else public_address(root)
+    chosen, errors = targets(root, address, only)
     written = _write_catalogue(root)
     digests = _digests(root, chosen)
-    recorded = read_record(root)
     current = {path for path, digest in digests.items() if recorded.get(path) == digest}
     stale = [target for target in chosen if force or _difference(root, target, current)]
     to_run = [t for t in stale if t.executed and (force or t.path not in current or not _keep_outputs(root, t))]
@@ -120,13 +114,16 @@ def build(root: Path, only: str | None = None, jobs: int | None = None, force: b
             failed = {target.path: error for target, error in zip(to_run, pool.map(run, to_run), strict=True) if error}
     errors.extend(failed.values())
     broken = {target.source.path for target in to_run if target.path in failed}
-    for target in stale:
+    ran = {target.source.path for target in to_run}
+    tours = [t for t in chosen if t.shows_its_solution and t.source.path in ran and t not in stale]
+    for target in stale + tours:
         if target.source.path not in broken:  # solution and exercise are written together or not at all
+            _fill_tour(root, target)
             write_whole(root / target.path, text_of(target.notebook))
             written.append(target.path)
     recorded |= {target.path: digests[target.path] for target in to_run if target.source.path not in broken}
     if only is None and not errors:
-        recorded = {path: recorded[path] for path in digests}
+        recorded = {path: recorded[path] for path in digests} | ({ADDRESS: address} if address else {})
     if recorded != read_record(root):
         write_record(root, recorded)
         written.append(RECORD)
@@ -160,10 +157,10 @@ def check(root: Path, only: str | None = None) -> list[str]:
     Raises:
         ExceptionGroup: of AuthoringError, as ``build``.
     """
-    chosen, errors = targets(root, only)
+    recorded = read_record(root)
+    chosen, errors = targets(root, recorded.get(ADDRESS), only)
     if errors:
         raise ExceptionGroup("the check stopped", errors)
-    recorded = read_record(root)
     current = {path for path, digest in _digests(root, chosen).items() if recorded.get(path) == digest}
     problems = [f"{target.path}: {reason}" for target in chosen if (reason := _difference(root, target, current))]
     if only is None:
@@ -191,14 +188,26 @@ def _digests(root: Path, chosen: list[Target]) -> dict[str, str]:
     """Path of each notebook that is run -> digest of what it depends on now."""
     library = Library(root)
     return {
-        target.path: library.digest([cell.source for cell in _code(target.notebook)], target.source.lesson_number)
+        target.path: library.digest([cell.source for cell in _code(target.notebook)], target.source.lessons)
         for target in chosen
         if target.executed
     }
 
 
 def _code(notebook: NotebookNode) -> list[NotebookNode]:
-    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+    """The cells that are run; Colab's own does nothing here, and comes and goes with the public address."""
+    return [cell for cell in notebook.cells if cell.cell_type == "code" and cell.id != INSTALL_ID]
+
+
+def _fill_tour(root: Path, target: Target) -> None:
+    """A tour shows what its solution printed and drew, but for what the student is to write and to check."""
+    path = root / "solutions" / Path(target.path).name
+    if not target.shows_its_solution or not path.is_file():
+        return
+    ran = {cell.id: cell for cell in _code(nbformat.reads(path.read_text(encoding="utf-8"), as_version=4))}
+    for cell in _code(target.notebook):
+        if cell.id in ran and not {"exercise", "quiz", "check"}.intersection(cell.metadata.get("tags", ())):
+            cell.update(outputs=ran[cell.id].outputs, execution_count=ran[cell.id].execution_count)
 
 
 def _keep_outputs(root: Path, target: Target) -> bool:
@@ -222,6 +231,7 @@ def _difference(root: Path, target: Target, current: set[str]) -> str | None:
     ``current`` are the notebooks that were run with the library as it is now.
     """
     path = root / target.path
+    _fill_tour(root, target)
     if not path.is_file():
         return f"missing: run `make build` ({target.source.path})"
     text = path.read_text(encoding="utf-8")
@@ -234,7 +244,8 @@ def _difference(root: Path, target: Target, current: set[str]) -> str | None:
         for key, name in (("cell_type", "type"), ("id", "id"), ("source", "text"), ("metadata", "metadata")):
             if cell.get(key) != expected[key]:
                 return f"{where}: its {name} differs from {target.source.path}; edit the source and run `make build`"
-        if target.executed and expected.cell_type == "code" and expected.source and cell.execution_count is None:
+        is_run = target.executed and expected.cell_type == "code" and expected.id != INSTALL_ID
+        if is_run and expected.source and cell.execution_count is None:
             return f"{where} was never run"
     if len(actual.cells) != len(target.notebook.cells):
         return f"{len(actual.cells)} cells, but {target.source.path} yields {len(target.notebook.cells)}"

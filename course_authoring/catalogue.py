@@ -1,8 +1,8 @@
 """What the checks read of the exercise sources: the catalogue, and in a file of its own whatever tells what is right.
 
-``catalogue.json``: number, title, points, answer's name, a quiz's options. ``solutions.json``: of a coding exercise the worked
-solution with what it needs from the notebook around it, and the known mistakes, which are edits of its text; of a quiz the
-right letter and why each option is right or wrong.
+``catalogue.json``: number, title, points, minutes, whether it is core, answer's name, a quiz's options.
+``solutions.json``: of a coding exercise the worked solution with what it needs from the notebook around it, and the known
+mistakes, which are edits of its text; of a quiz the right letter and why each option is right or wrong.
 """
 
 import ast
@@ -48,7 +48,8 @@ def _is_quiz(exercise: SourceExercise) -> bool:
 
 
 def _entry(exercise: SourceExercise) -> dict:
-    entry = {"title": exercise.title, "points": exercise.points, "answer": exercise.answer}
+    worth = {"points": exercise.points, "minutes": exercise.minutes, "is_core": exercise.is_core}
+    entry = {"title": exercise.title, **worth, "answer": exercise.answer}
     return entry | {"options": _options(exercise.heading)} if _is_quiz(exercise) else entry
 
 

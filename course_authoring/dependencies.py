@@ -2,7 +2,7 @@
 
 ``sources/built_with.txt`` keeps for each notebook one digest of all that, as it was when the notebook was run: of every module
 that its cells import, directly or through other modules of the library, without comments, docstrings and empty lines; of the
-data files of these modules' packages; and, where the cells use the checks, of what the notebook's own lesson has there.
+data files of these modules' packages; and, where the cells use the checks, of what the lessons of its checks have there.
 
 The digest follows import statements. So outside the checks no module may be imported by a name that is worked out at run
 time; a test holds that.
@@ -22,6 +22,7 @@ from .catalogue import CATALOGUE, SOLUTIONS
 from .errors import AuthoringError
 
 RECORD = "sources/built_with.txt"
+ADDRESS = "address"
 CHECKS = "course_checks"  # its files of a lesson are found by the number of an exercise, not by an import statement
 PACKAGES = ("course_utils", CHECKS)
 DATA = (".csv", ".js", ".json", ".md", ".safetensors", ".txt")
@@ -40,24 +41,24 @@ class Library:
         self._modules: dict[Path, tuple[str, list[Dotted]]] = {}
         self._data: dict[Path, bytes] = {}
 
-    def digest(self, cells: Iterable[str], lesson: int) -> str:
+    def digest(self, cells: Iterable[str], lessons: set[int]) -> str:
         """Of all that these code cells of a notebook depend on.
 
         Args:
             cells: Their text.
-            lesson: The number of the notebook's lesson.
+            lessons: The lessons whose checks it uses.
 
         Raises:
             AuthoringError: A module is not Python.
         """
-        modules = self._reached([name for cell in cells for name in imported(ast.parse(cell))], lesson)
+        modules = self._reached([name for cell in cells for name in imported(ast.parse(cell))], lessons)
         digests = {path: self._modules[path][0] for path in modules}
         for package in (path.parent for path in modules if path.name == "__init__.py"):
-            digests |= {path: self._data_digest(path, lesson) for path in _data_files(package)}
+            digests |= {path: self._data_digest(path, lessons) for path in _data_files(package)}
         lines = sorted(f"{path.relative_to(self._root).as_posix()} {digest}" for path, digest in digests.items())
         return _digest("\n".join(lines).encode())
 
-    def _reached(self, names: list[Dotted], lesson: int) -> set[Path]:
+    def _reached(self, names: list[Dotted], lessons: set[int]) -> set[Path]:
         """The files of all modules that are imported where these are; importing ``a.b`` imports ``a`` as well."""
         reached: set[Path] = set()
         while names:
@@ -68,7 +69,7 @@ class Library:
                     reached.add(path)
                     names += self._read(path, name[:length])
                     if name[:length] == (CHECKS,):
-                        names += self._checks_of(lesson)
+                        names += self._checks_of(lessons)
         return reached
 
     def _file(self, name: Dotted) -> Path | None:
@@ -89,20 +90,21 @@ class Library:
             self._modules[path] = _digest(code_of(text, tree).encode()), list(imported(tree, package))
         return self._modules[path][1]
 
-    def _checks_of(self, lesson: int) -> list[Dotted]:
-        """The modules in the folder of the lesson's checks, and its drivers."""
+    def _checks_of(self, lessons: set[int]) -> list[Dotted]:
+        """The modules in the folders of the lessons' checks, and their drivers."""
         paths = (self._root / CHECKS).rglob("*.py")
         names = [path.relative_to(self._root).with_suffix("").parts for path in paths]
-        return [name for name in names if f"lesson_{lesson:02d}" in name]
+        folders = {f"lesson_{lesson:02d}" for lesson in lessons}
+        return [name for name in names if not folders.isdisjoint(name)]
 
-    def _data_digest(self, path: Path, lesson: int) -> str:
+    def _data_digest(self, path: Path, lessons: set[int]) -> str:
         if path not in self._data:
             data = path.read_bytes()  # text may be checked out with other line endings
             self._data[path] = data if b"\0" in data else data.replace(b"\r\n", b"\n")
         data = self._data[path]
         if path.relative_to(self._root).as_posix() in (CATALOGUE, SOLUTIONS):
             entries = json.loads(data).items()
-            data = json.dumps([entry for entry in entries if entry[0].startswith(f"{lesson}.")]).encode()
+            data = json.dumps([entry for entry in entries if int(entry[0].partition(".")[0]) in lessons]).encode()
         return _digest(data)
 
 
@@ -136,7 +138,7 @@ def code_of(text: str, tree: ast.AST) -> str:
 
 
 def read_record(root: Path) -> dict[str, str]:
-    """Path of a notebook -> digest of what it was last run with."""
+    """Path of a notebook -> digest of what it was last run with; ``ADDRESS`` -> the address that all of them hold."""
     path = root / RECORD
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     return {name: digest for digest, _, name in (line.partition("  ") for line in lines)}

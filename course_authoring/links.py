@@ -14,17 +14,17 @@ class Outline:
     """What a notebook must know of the others to link them.
 
     Args:
-        address: The repository's public address.
+        address: The repository's public address; None: it has none, and nothing links to Colab.
         lessons: Stem -> title of every lesson, in order.
         exercises: Stems that have exercises.
     """
 
-    address: str
+    address: str | None
     lessons: dict[str, str]
     exercises: frozenset[str]
 
     @classmethod
-    def read(cls, root: Path, address: str) -> "Outline":
+    def read(cls, root: Path, address: str | None) -> "Outline":
         """From the names and titles of the sources; a source may be broken otherwise."""
         lessons = {}
         for path in sorted((root / "sources" / "lessons").glob("*.py")):
@@ -53,11 +53,16 @@ def placeholders(source: Source, outline: Outline, path: str) -> dict[str, str]:
         path: The notebook that its own Colab link opens.
 
     Returns:
-        Name -> Markdown. A link that leads nowhere (to the lesson after the last one) is left out.
+        Name -> Markdown. A link that would lead nowhere (to the lesson after the last one) is left out; Colab's is empty.
     """
     stem, address = source.stem, outline.address
     # no badge: it would be loaded from elsewhere, and pages are read offline
-    values = {"colab_link": f"[▶ Open in Colab]({colab_link(address, path)})"}
+    values = {"colab_link": f"[▶ Open in Colab]({colab_link(address, path)})" if address else ""}
+    if source.kind == "tour":
+        for lesson, title in outline.lessons.items():
+            text = f"lesson {lesson[:2]}, {title}"
+            values[f"lesson_{lesson[:2]}"] = _both(address, text, f"notebooks/{lesson}.ipynb")
+        return values
     following = outline.after(stem)
     if stem in outline.exercises:
         values["exercises_link"] = _both(address, "exercises", f"exercises/{stem}.ipynb")
@@ -77,6 +82,7 @@ def placeholders(source: Source, outline: Outline, path: str) -> dict[str, str]:
     return values
 
 
-def _both(address: str, text: str, path: str) -> str:
+def _both(address: str | None, text: str, path: str) -> str:
     """A relative link (every notebook is built one folder deep) and, since Colab follows none of those, one for Colab."""
-    return f"[{text}](../{path}) ([in Colab]({colab_link(address, path)}))"
+    link = f"[{text}](../{path})"
+    return f"{link} ([in Colab]({colab_link(address, path)}))" if address else link

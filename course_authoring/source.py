@@ -13,7 +13,10 @@ from .errors import AuthoringError
 COMMON_TAGS = {"setup", "nbval-ignore-output"}
 LESSON_TAGS = COMMON_TAGS | {"whole"}  # a whole class in one cell, at the end of a lesson
 EXERCISE_TAGS = COMMON_TAGS | {"exercise", "quiz", "check", "hint", "solution", "mistakes"}
+TAGS = {"lesson": LESSON_TAGS, "exercise": EXERCISE_TAGS, "tour": COMMON_TAGS | {"exercise", "quiz", "check", "hint"}}
+KINDS = {"lessons": "lesson", "exercises": "exercise", "tour": "tour"}  # folder of ``sources`` -> what is in it
 STEM = re.compile(r"^\d\d_[a-z0-9_]+$")
+CHECKED = re.compile(r'^check\("(\d+)\.', re.MULTILINE)
 HEADING = re.compile(r"^(#{1,6}) +(.+?) *$", re.MULTILINE)
 EXERCISE_HEADING = re.compile(r"^### (\d+\.\d+) · (.+?) *$", re.MULTILINE)
 WORTH = re.compile(r"^(\d+) points? · difficulty ([1-5]) of 5 · (\d+) minutes?(?: · (core|more))?$", re.MULTILINE)
@@ -37,6 +40,8 @@ class SourceExercise:
     number: str
     title: str
     points: int
+    minutes: int
+    is_core: bool
     heading: Cell
     answers: list[Cell] = field(default_factory=list)
     check: Cell | None = None
@@ -50,7 +55,7 @@ class Source:
     """One parsed source file."""
 
     path: str  # relative to the project root, with forward slashes
-    kind: str  # "lesson" or "exercise"
+    kind: str  # "lesson", "exercise", or "tour": a lesson with tasks that checks of the exercises judge
     stem: str
     cells: tuple[Cell, ...]
     exercises: tuple[SourceExercise, ...] = ()
@@ -66,8 +71,15 @@ class Source:
 
     @property
     def lesson_number(self) -> int:
-        """The number that prefixes the stem."""
+        """The number that prefixes the stem; a tour has none."""
         return int(self.stem[:2])
+
+    @property
+    def lessons(self) -> set[int]:
+        """The lessons whose checks its notebooks use."""
+        if self.kind != "tour":
+            return {self.lesson_number}
+        return {int(number) for cell in self.cells for number in CHECKED.findall(cell.text)}
 
     @property
     def title(self) -> str:
@@ -85,14 +97,14 @@ def read_source(root: Path, path: Path) -> Source:
 
     Args:
         root: The project's folder.
-        path: The ``.py`` file below ``root/sources/lessons`` or ``root/sources/exercises``.
+        path: The ``.py`` file in one of the folders ``KINDS`` of ``root/sources``.
 
     Raises:
         AuthoringError: The file breaks one of the rules of CONTRIBUTING.md.
     """
     relative = path.relative_to(root).as_posix()
-    kind = "exercise" if path.parent.name == "exercises" else "lesson"
-    if not STEM.match(path.stem):
+    kind = KINDS[path.parent.name]
+    if kind != "tour" and not STEM.match(path.stem):
         raise AuthoringError(
             "the file's name must look like 05_masking.py: two digits, then lower-case words", relative
         )
@@ -102,7 +114,7 @@ def read_source(root: Path, path: Path) -> Source:
         raise AuthoringError(f"not UTF-8 text: {problem}", relative) from None
     _require_kernelspec(text, relative)
     source = Source(relative, kind, path.stem, _cells(text, relative))
-    allowed = EXERCISE_TAGS if kind == "exercise" else LESSON_TAGS
+    allowed = TAGS[kind]
     for cell in source.cells:
         for tag in cell.tags:
             if tag not in allowed:
@@ -110,7 +122,7 @@ def read_source(root: Path, path: Path) -> Source:
         if cell.kind == "code":
             require_syntax(source, cell, cell.text)
     _require_title(source)
-    if kind == "lesson":
+    if kind != "exercise":
         return source
     return Source(source.path, kind, source.stem, source.cells, _exercises(source))
 
@@ -210,7 +222,8 @@ def _start_exercise(source: Source, cell: Cell, exercises: dict[str, SourceExerc
             f"{number} is a check without points: write '3 points · difficulty 2 of 5 · 10 minutes' under its heading",
             cell,
         )
-    exercises[number] = SourceExercise(number, title, int(worth.group(1)), cell)
+    points, _, minutes, path = worth.groups()
+    exercises[number] = SourceExercise(number, title, int(points), int(minutes), path != "more", cell)
     return exercises[number]
 
 

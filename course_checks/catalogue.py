@@ -1,4 +1,4 @@
-"""Number, title, points and quiz options of every exercise, as the build read them from the exercise sources."""
+"""Number, title, worth and quiz options of every exercise, as the build read them from the exercise sources."""
 
 import functools
 import json
@@ -17,6 +17,8 @@ class CatalogueEntry:
         number: Such as ``"5.2"``.
         title: As in the notebook's heading.
         points: What it is worth.
+        minutes: About how long it takes.
+        is_core: Whether it is on the short path.
         answer: What the notebook calls the answer, such as ``"causal_mask"``.
         options: Letter -> text of a quiz; None for a coding exercise.
     """
@@ -24,6 +26,8 @@ class CatalogueEntry:
     number: str
     title: str
     points: int
+    minutes: int
+    is_core: bool
     answer: str
     options: dict[str, str] | None = None
 

@@ -1,6 +1,7 @@
 """``python -m course_grader SUBMISSIONS --output GRADES``: grade a class. docs/teaching.md tells more."""
 
 import argparse
+import contextlib
 import errno
 import importlib.util
 import sys
@@ -22,8 +23,6 @@ from .reports.roster import read_roster
 from .result import GradingSettings
 from .running.sandbox import NoSandbox, Sandbox
 
-STOPPED = "\nstopped; run the same command again and it goes on where it was"
-
 
 def main(arguments: list[str] | None = None) -> int:
     """Grade a class, or export its points; returns the exit status."""
@@ -31,7 +30,6 @@ def main(arguments: list[str] | None = None) -> int:
     if arguments[:1] == ["export"]:
         return export(arguments[1:])
     args = parser().parse_args(arguments)
-    results = None
     started = time.monotonic()
     try:
         check_output(args.output, args.submissions)
@@ -44,29 +42,20 @@ def main(arguments: list[str] | None = None) -> int:
         options = _class_options(args)
         if not args.no_sandbox and not args.scheduler:
             Sandbox(limits).close()
-        results = ResultsFolder(args.output, args.seed, options)
-        settings = GradingSettings(
-            graded,
-            results.seed,
-            limits,
-            sandbox=not args.no_sandbox,
-            allowed=frozenset(args.allow),
-            partial=args.partial,
-        )
-        if args.no_sandbox:
-            print("warning: no sandbox: every submission runs with your rights on this machine", file=sys.stderr)
-        if not {options.due, options.policy} <= {None, LIFTED}:
-            print(_told_due(options, args.output, graded), file=sys.stderr)
-        summary = grade_class(args.submissions, results, releases, settings, args.jobs, args.scheduler)
+        with contextlib.closing(ResultsFolder(args.output, args.seed, options)) as results:
+            allowed, sandbox = frozenset(args.allow), not args.no_sandbox
+            settings = GradingSettings(graded, results.seed, limits, sandbox, allowed, args.partial)
+            if args.no_sandbox:
+                print("warning: no sandbox: every submission runs with your rights on this machine", file=sys.stderr)
+            if not {options.due, options.policy} <= {None, LIFTED}:
+                print(_told_due(options, args.output, graded), file=sys.stderr)
+            summary = grade_class(args.submissions, results, releases, settings, args.jobs, args.scheduler)
     except KeyboardInterrupt:
-        print(STOPPED, file=sys.stderr)
+        print("\nstopped; run the same command again and it goes on where it was", file=sys.stderr)
         return 130
     except (ValueError, RuntimeError, OSError) as problem:
         print(f"error: {_explained(problem, args.output)}", file=sys.stderr)
         return 2
-    finally:
-        if results is not None:
-            results.close()
     print(_described(summary, args.output, time.monotonic() - started))
     return 0
 
@@ -83,12 +72,11 @@ def _class_options(args: argparse.Namespace) -> ClassOptions:
 def _told_due(options: ClassOptions, output: Path, lessons: Iterable[str]) -> str:
     """The deadlines and what is taken off after them, also where an earlier run was told that."""
     deadlines = load_class_settings(output).updated(options, lessons).deadlines
-    told = [
+    return "\n".join(
         f"lesson {lesson}: due {describe_due(deadline.due)}; late: {deadline.policy or 'nothing is taken off'}"
         for lesson, deadline in deadlines.items()
         if lesson in lessons
-    ]
-    return "\n".join(told)
+    )
 
 
 def _explained(problem: Exception, output: Path) -> str:

@@ -11,11 +11,10 @@ from .cluster import run_cluster
 from .names import printable
 from .pool import Task, run_local
 from .released_notebook import ReleasedNotebook
-from .reports.feedback import page
+from .reports import overrides
 from .reports.gradebook import Gradebook
-from .reports.overrides import FILE as OVERRIDES
-from .reports.overrides import read_overrides
-from .reports.results_folder import ResultsFolder
+from .reports.pages import page
+from .reports.results_folder import FOLDERS, ResultsFolder
 from .reports.write_reports import check_instructor_files, write_reports
 from .result import GradingSettings, failed, key, unreadable
 from .submissions.find import find_submissions
@@ -75,9 +74,9 @@ def grade_class(
             bar.update()
     book = _write_down(results, entries, settings)
     handed_in = {file.lesson for student in book.students for file in student.files}
-    rows = {row.lesson: row.line for row in reversed(read_overrides(results.folder))}
+    rows = {row.lesson: row.line for row in reversed(overrides.read_overrides(results.folder))}
     summary.by_hand_only = [
-        f"{OVERRIDES}, line {line}: nobody handed in lesson {lesson}, and its points count in `of` for everyone; "
+        f"{overrides.FILE}, line {line}: nobody handed in lesson {lesson}, and its points count in `of` for everyone; "
         "if another lesson is meant, change the row and run again"
         for lesson, line in sorted(rows.items())
         if lesson not in handed_in
@@ -117,10 +116,11 @@ class _Run:
 
     def tasks(self, decisions: Iterable[FileDecision], skip: Callable[[], object]) -> Iterator[Task]:
         """What is left to run. Reads a file when its turn comes, so that a class need not fit into memory."""
+        most = self.settings.limits.submission_mb
         for decision in decisions:
             file = decision.submission
             try:
-                data = self._read(file)
+                data = bounded(read, file, most) if file.place is not None else read(file, most)
                 current_key = key(data, self.settings, decision.lesson)
                 stored = self.results.result(file.student, file.label, decision.lesson)
                 holds = stored is not None and stored.get("key") == current_key
@@ -138,10 +138,6 @@ class _Run:
                     continue
             skip()
 
-    def _read(self, submission: Submission) -> bytes:
-        most = self.settings.limits.submission_mb
-        return bounded(read, submission, most) if submission.place is not None else read(submission, most)
-
 
 def _write_down(results: ResultsFolder, now: list[LogEntry], settings: GradingSettings) -> Gradebook:
     """Write the list of all that was handed in, and the table of it; take away what this run has put out of date."""
@@ -149,8 +145,8 @@ def _write_down(results: ResultsFolder, now: list[LogEntry], settings: GradingSe
     entries = merge_logs(earlier, now, settings.releases)
     write_log(results.folder, entries)
     for student, label, lesson in {entry.result for entry in earlier} - {entry.result for entry in entries}:
-        results.result_path(student, label, lesson).unlink(missing_ok=True)
-        results.feedback_path(student, label, lesson).unlink(missing_ok=True)
+        for kind in FOLDERS:
+            results.path(kind, student, label, lesson).unlink(missing_ok=True)
     return write_reports(results, entries, {entry.lesson for entry in now if entry.counts})
 
 

@@ -33,10 +33,7 @@ class BoundedProcess:
     """A copy of this process, made when there is work and again after one that ended; what it remembers serves later work.
 
     It works in whatever thread asks, for one thread at a time. Where processes cannot be forked (macOS, Windows) the work is
-    done in this process, without bounds.
-
-    Args:
-        memory_mb: MiB of memory that it may take on top of what is there.
+    done in this process, without bounds. ``memory_mb`` is the memory that it may take on top of what is there.
     """
 
     def __init__(self, memory_mb: int = MEMORY_MB) -> None:
@@ -45,17 +42,10 @@ class BoundedProcess:
         self.close: Callable[[], object] = lambda: None  # ends the process; done too when nobody holds this object
 
     def do(self, work: Callable[..., Any], *arguments: Any, seconds: float = SECONDS) -> Any:
-        """What ``work(*arguments)`` returns.
+        """What ``work(*arguments)`` returns or raises; ``LimitExceeded`` where it took too long or much, or its process ended.
 
-        Args:
-            work: A function of the grader's own; it returns what can be pickled, or raises. Only the first one given to a
-                process may be any function, with any arguments; later ones are pickled too.
-            arguments: For it.
-            seconds: How long it may take.
-
-        Raises:
-            LimitExceeded: It took longer or more, or its process ended.
-            Exception: What ``work`` raised.
+        What it returns is pickled. Only the first work given to a process may be any function, with any arguments; later
+        ones are pickled too.
         """
         if not CAN_FORK:
             return work(*arguments)

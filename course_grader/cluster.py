@@ -12,17 +12,10 @@ CONNECT_S, WORKERS_S = 10.0, 30.0
 START = "start each with `dask worker ADDRESS --nthreads 1` from the environment of this process"
 
 
-class NoCluster(RuntimeError):
-    """The scheduler or its workers cannot be used, or are gone."""
-
-
 def run_cluster(tasks: Iterable[Task], settings: GradingSettings, address: str) -> Iterator[tuple[Task, dict]]:
     """Grade tasks on the workers of a scheduler; results come as they are ready.
 
     A worker that dies costs its submissions another try on another worker. The address is such as ``tcp://10.0.0.1:8786``.
-
-    Raises:
-        NoCluster: There is no scheduler, it has no worker, or a worker cannot grade.
     """
     from distributed import Client
 
@@ -30,7 +23,7 @@ def run_cluster(tasks: Iterable[Task], settings: GradingSettings, address: str) 
         client = Client(address, set_as_default=False, timeout=CONNECT_S)
     except Exception as problem:  # of many types, and without a word for a machine that has no address
         why = str(problem) or type(problem).__name__
-        raise NoCluster(f"--scheduler ({address}): no dask scheduler answers there ({why})") from None
+        raise RuntimeError(f"--scheduler ({address}): no dask scheduler answers there ({why})") from None
     with client:
         _check_workers(client, settings, address)
         executor = client.get_executor(pure=False, retries=2)
@@ -64,14 +57,14 @@ def _check_workers(client, settings: GradingSettings, address: str) -> None:
     try:
         client.wait_for_workers(1, timeout=WORKERS_S)
     except TimeoutError:
-        raise NoCluster(f"--scheduler ({address}): it has no worker; {START}") from None
+        raise RuntimeError(f"--scheduler ({address}): it has no worker; {START}") from None
     answers = client.run(ready, settings.limits if settings.sandbox else None, on_error="return")
     for worker, answer in answers.items():
         if isinstance(answer, BaseException):
             why = f"{type(answer).__name__}: {answer}".removeprefix("Exception: ")  # which Dask puts around some
-            raise NoCluster(f"worker {worker} cannot grade ({why}); {START}")
+            raise RuntimeError(f"worker {worker} cannot grade ({why}); {START}")
         if answer != course_digest():
-            raise NoCluster(f"worker {worker} has another version of the course than this process; {START}")
+            raise RuntimeError(f"worker {worker} has another version of the course than this process; {START}")
 
 
 def _settle(outcome: Future, future: Future, settings: GradingSettings, address: str) -> None:
@@ -84,6 +77,6 @@ def _settle(outcome: Future, future: Future, settings: GradingSettings, address:
         outcome.set_result(lost(settings))
     except CancelledError:  # no submission's fault
         gone = f"--scheduler ({address}): the scheduler is gone; what was graded is kept, so run the same command again"
-        outcome.set_exception(NoCluster(gone))
+        outcome.set_exception(RuntimeError(gone))
     except Exception as problem:
         outcome.set_result(failed(problem, settings))

@@ -3,7 +3,6 @@
 import atexit
 import threading
 from collections.abc import Collection
-from pathlib import Path
 
 from course_checks.deciding.find import find
 
@@ -14,8 +13,8 @@ from .reading.answers import Findings, named_cells, read_answers
 from .result import GradingSettings, failed, new_result, unreadable
 from .run_again import SecondRun
 from .run_and_judge import Runs, run_and_judge
-from .running.fork_server import ForkServer
 from .running.kernel import Kernel
+from .running.launch import ForkServer
 from .running.run import Probe, RunLog
 from .submissions.identify import lesson_of
 from .submissions.normal_form import compared
@@ -45,10 +44,11 @@ def _graded(data: bytes, label: str, settings: GradingSettings) -> dict:
     lesson, rebuilt, findings, forms = bounded(take_in, data, label, settings)
     released = settings.releases[lesson]
     with _trusted:
-        calls = {number: _sent(number, settings.seed) for number in released.exercises}
+        cases = {number: cases_and_decider(number, settings.seed)[0] for number in released.exercises}
+        sent = {n: {"call": find(n).call.sent(), "cases": [case.sent() for case in cases[n]]} for n in cases}
     fork_server = own_fork_server() if settings.sandbox else None
     probes = {
-        number: Probe(exercise.expression, calls[number], number not in settings.allowed)
+        number: Probe(exercise.expression, sent[number], number not in settings.allowed)
         for number, exercise in released.exercises.items()
     }
 
@@ -56,10 +56,7 @@ def _graded(data: bytes, label: str, settings: GradingSettings) -> dict:
         with _trusted:
             return score_exercises(released, rebuilt, run_log, findings, settings.seed, numbers, settings.partial)
 
-    def kernel(deadline: float, library: Path) -> Kernel:
-        return Kernel(settings.limits, deadline, fork_server, library)
-
-    runs = Runs(settings.limits, kernel)
+    runs = Runs(settings.limits, lambda deadline, library: Kernel(settings.limits, deadline, fork_server, library))
     run_log, scores, without = run_and_judge(rebuilt.steps, probes, runs, judge)
     again = SecondRun(rebuilt.steps, findings.reached, probes, runs, judge)
     to_review = again.of(scores, without)
@@ -76,17 +73,8 @@ def _graded(data: bytes, label: str, settings: GradingSettings) -> dict:
     }
 
 
-def _sent(number: str, seed: str) -> dict:
-    """How an answer is called, and the cases it is called on: all that the student's kernel is told of an exercise."""
-    return {"call": find(number).call.sent(), "cases": [case.sent() for case in cases_and_decider(number, seed)[0]]}
-
-
 def take_in(data: bytes, label: str, settings: GradingSettings) -> tuple[str, RebuiltNotebook, Findings, dict]:
-    """A file as a lesson's notebook with the student's answers in it, what reading them brought, and their forms.
-
-    Raises:
-        Unreadable: It is no notebook, or belongs to no lesson.
-    """
+    """A file as a lesson's notebook with the student's answers in it, what reading them brought, and their forms."""
     cells, _ = parse(data)
     lesson = lesson_of(cells, settings.releases)
     if lesson is None:
@@ -104,9 +92,8 @@ _of_thread = threading.local()
 
 
 def own_fork_server() -> ForkServer:
-    """The fork_server of the thread that asks."""
-    fork_server = getattr(_of_thread, "fork_server", None)
-    if fork_server is None:
-        fork_server = _of_thread.fork_server = ForkServer()
-        atexit.register(fork_server.close)
-    return fork_server
+    """The fork server of the thread that asks."""
+    if not hasattr(_of_thread, "fork_server"):
+        _of_thread.fork_server = ForkServer()
+        atexit.register(_of_thread.fork_server.close)
+    return _of_thread.fork_server

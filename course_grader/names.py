@@ -26,9 +26,8 @@ def file_id(student: str, label: str, lesson: str = "") -> str:
     only upper and lower case make) and different for different students, files and lessons whatever they are called.
     """
     letters = unicodedata.normalize("NFC", student[:200].lower())
-    letters = [
-        letter if unicodedata.category(letter)[0] in "LMN" else "-" for letter in letters
-    ]  # letter, mark, number
+    # letters, marks and numbers
+    letters = [letter if unicodedata.category(letter)[0] in "LMN" else "-" for letter in letters]
     plain = re.sub("-+", "-", "".join(letters)).encode()[:NAME_BYTES].decode(errors="ignore").strip("-") or "student"
     whole = "\0".join((student, label, lesson))
     digest = hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:10]

@@ -22,10 +22,6 @@ START_S = 120.0  # loading PyTorch on a busy machine included
 EXTRA_S = 60.0  # what grading may take on top of the notebook's own limit
 
 
-class NoGradingProcess(RuntimeError):
-    """A process to grade in could not be started."""
-
-
 @dataclass(frozen=True)
 class Task:
     """A submission to be graded, with its bytes."""
@@ -80,14 +76,10 @@ def as_ready(tasks: Iterable[Task], submit: Callable[[Task], Future], most: int)
 class GradingProcess:
     """A grading process, and another one when it has died; started when there is something to grade.
 
-    Args:
-        settings: As for the whole class.
-        serve: What the process runs, with its end of a pipe and the settings.
+    It runs ``serve``, with its end of a pipe and the settings.
     """
 
-    def __init__(
-        self, settings: GradingSettings, serve: Callable[[Connection, GradingSettings], None] | None = None
-    ) -> None:
+    def __init__(self, settings: GradingSettings, serve: Callable[..., None] | None = None) -> None:
         self.settings, self.serve = settings, serve or _serve
         self.most_s = settings.limits.notebook_s + EXTRA_S
         self.process: multiprocessing.Process | None = None
@@ -113,14 +105,10 @@ class GradingProcess:
         return lost(self.settings)
 
     def start(self) -> None:
-        """Start a process and wait until it is ready.
-
-        Raises:
-            NoGradingProcess: It ended, said nothing for a long time, or could not be made.
-        """
+        """Start a process and wait until it is ready."""
         self.close()
         if self._stopped:
-            raise NoGradingProcess("grading was stopped")
+            raise RuntimeError("grading was stopped")
         context, why = _context(), ""
         try:
             self._pipe, theirs = context.Pipe()
@@ -139,9 +127,7 @@ class GradingProcess:
                 why = f"it ended at once, with exit code {self.process.exitcode}; its own error stands above"
         if why:
             self.close()
-            raise NoGradingProcess(
-                f"no grading process could be started: {why}; if memory or time is short, lower --jobs"
-            )
+            raise RuntimeError(f"no grading process started: {why}; if memory or time is short, lower --jobs")
 
     def _answer(self, seconds: float) -> object | None:
         """What the process says; None if it says nothing for so long."""
@@ -184,13 +170,11 @@ def _context() -> multiprocessing.context.BaseContext:
 
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([f"{__package__}.grade"])  # PyTorch is loaded once for all grading processes
-    is_main = threading.current_thread() is threading.main_thread()
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN) if is_main else None  # Ctrl-C would end what still loads
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C would end what still loads
     try:
         forkserver.ensure_running()
     finally:
-        if is_main:
-            signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, before)
     return context
 
 
@@ -201,17 +185,16 @@ def _serve(pipe: Connection, settings: GradingSettings) -> None:
 
     from .grade import grade_one, own_fork_server
 
+    def end_with_parent() -> None:
+        wait([multiprocessing.parent_process().sentinel])
+        os._exit(1)
+
     if settings.sandbox:
         own_fork_server().start()  # it loads PyTorch while the first submission is read
     torch.set_num_threads(1)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=end_with_parent, daemon=True).start()
     with contextlib.suppress(EOFError, OSError):  # the main process has ended
         pipe.send("ready")
         while True:
             data, label = pipe.recv()
             pipe.send(grade_one(data, label, settings))
-
-
-def _end_with_parent() -> None:
-    wait([multiprocessing.parent_process().sentinel])
-    os._exit(1)

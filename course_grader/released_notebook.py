@@ -42,11 +42,7 @@ class ReleasedNotebook:
 
 
 def load_releases(folder: Path, lesson: str | None = None) -> dict[str, ReleasedNotebook]:
-    """The released notebooks of a folder by lesson.
-
-    Raises:
-        ValueError: The folder holds none, or none for ``lesson``.
-    """
+    """The released notebooks of a folder by lesson: all, or that of ``lesson``; none is an error."""
     paths = sorted(path for path in folder.glob("*.ipynb") if re.match(r"\d\d_", path.name))
     wanted = None if lesson is None else f"{int(lesson):02d}" if lesson.isdigit() else lesson
     releases = {path.name[:2]: _read(path) for path in paths if wanted in (None, path.name[:2])}
@@ -67,11 +63,7 @@ def _read(path: Path) -> ReleasedNotebook:
 
 
 def parse(stem: str, data: bytes) -> ReleasedNotebook:
-    """Read a released notebook. It is the course's own file, so faults in it are the course's and are raised.
-
-    Raises:
-        ValueError: A check cell does not call ``check("N.M", answer)``, or there is no such exercise.
-    """
+    """Read a released notebook. It is the course's own file, so faults in it are the course's and are raised."""
     cells, exercises = [], {}
     for cell in json.loads(data)["cells"]:
         if cell["cell_type"] != "code":

@@ -5,18 +5,13 @@ import hashlib
 import platform
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import Any
 
 from .limits import Limits
 from .names import printable
 from .released_notebook import ReleasedNotebook
 from .running.library_copy import CHECKS, LIBRARY
 from .running.sandbox import GRADER
-
-if TYPE_CHECKING:
-    from .judging.score import ExerciseScore
-
-SCHEMA = 3
 
 
 @dataclass(frozen=True)
@@ -30,16 +25,12 @@ class GradingSettings:
     allowed: frozenset[str] = frozenset()  # exercises in which what is off limits may be used after all
     partial: bool = False  # whether an answer that is wrong in special cases only earns a part of the points
 
-    def digest(self, lesson: str) -> str:
-        """Of everything that a result of a lesson depends on besides the submission."""
-        parts = [repr(self.releases.get(lesson)), repr(self.limits), repr(self.sandbox), self.seed]
-        parts += [repr(sorted(self.allowed)), repr(self.partial), course_digest()]
-        return hashlib.sha256("\0".join(parts).encode()).hexdigest()
-
 
 def key(data: bytes, settings: GradingSettings, lesson: str) -> str:
-    """What a result is known by: the same key, the same result."""
-    return hashlib.sha256(data + b"\0" + settings.digest(lesson).encode()).hexdigest()
+    """What a result is known by, made of everything that it depends on: the same key, the same result."""
+    parts = [repr(settings.releases.get(lesson)), repr(settings.limits), repr(settings.sandbox), settings.seed]
+    parts += [repr(sorted(settings.allowed)), repr(settings.partial), course_digest()]
+    return hashlib.sha256(data + b"\0" + "\0".join(parts).encode()).hexdigest()
 
 
 @functools.cache
@@ -47,7 +38,7 @@ def course_digest() -> str:
     """Of the code of library, checks and grader, and of the solutions that the checks hold."""
     digest = hashlib.sha256()
     for package in (LIBRARY, CHECKS, GRADER):
-        for path in sorted([*package.rglob("*.py"), *package.rglob("*.json")]):
+        for path in sorted(path for path in package.rglob("*") if path.suffix in (".py", ".json", ".toml", ".csv")):
             name = path.relative_to(package.parent).as_posix().encode()
             digest.update(name + b"\0" + path.read_bytes().replace(b"\r\n", b"\n"))
     return digest.hexdigest()
@@ -63,10 +54,9 @@ def failed(problem: Exception, settings: GradingSettings) -> dict:
     return unreadable(f"could not be graded: {type(problem).__name__}: {problem}", settings) | {"review": True}
 
 
-def new_result(settings: GradingSettings, lesson: str, results: list["ExerciseScore"]) -> dict:
-    """A result as it is stored, of exercises that were scored; nothing was noticed yet."""
+def new_result(settings: GradingSettings, lesson: str, results: list[Any]) -> dict:
+    """A result as it is stored, of exercises that were scored (``ExerciseScore``); nothing was noticed yet."""
     return {
-        "schema": SCHEMA,
         "lesson": lesson,
         "exercises": [asdict(exercise) for exercise in results],  # and ``code``, with what ``compared`` says of it
         "earned": sum(exercise.earned for exercise in results),

@@ -23,8 +23,6 @@ MIN_LEFT_S = 1.0  # with less than that no other run is begun
 
 def removed_names(number: str) -> frozenset[str]:
     """The names of the library that an exercise puts off limits."""
-    if catalogue_entry(number).is_quiz:
-        return frozenset()
     return frozenset(name for name in find(number).call.off_limits if name.startswith(LIBRARY))
 
 
@@ -55,8 +53,7 @@ def run_and_judge(
 ) -> tuple[RunLog, dict[str, ExerciseScore], dict[str, frozenset[str]]]:
     """Run a rebuilt notebook, and judge it; ``judge`` tells of what was observed what the exercises of these numbers earn.
 
-    Returns:
-        What the runs brought; what each exercise earns; without which names of the library each was judged.
+    Returns what the runs brought; what each exercise earns; without which names of the library each was judged.
     """
     removed = {number: removed_names(number) if probe.guarded else frozenset() for number, probe in probes.items()}
     all_names = frozenset().union(*removed.values())

@@ -6,6 +6,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
+from course_authoring.address import public_address  # noqa: E402
+
 _project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 project = "Attention"
@@ -34,8 +36,7 @@ html_show_sourcelink = False
 html_context = {"default_mode": "auto"}
 html_theme_options = {
     "navbar_persistent": [],  # the search stands in the side bar
-    "repository_url": _project["urls"]["Repository"],
-    "use_repository_button": True,
+    **({"repository_url": _address, "use_repository_button": True} if (_address := public_address(ROOT)) else {}),
     "use_download_button": False,
     "use_fullscreen_button": False,
     "navigation_with_keys": False,

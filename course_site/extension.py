@@ -1,4 +1,4 @@
-"""Sphinx extension: alternative texts of the notebooks' figures, and the moving pictures' script where there are any."""
+"""Sphinx extension: alternative texts of the notebooks' figures, and scripts where there is something for them to do."""
 
 import base64
 import hashlib
@@ -9,7 +9,10 @@ import nbformat
 from docutils import nodes
 from sphinx.application import Sphinx
 
-SCRIPT = "course_widgets.js"
+SCRIPTS = {
+    "course-widget": "course_widgets.js",
+    "data-predict=": "predictions.js",
+}  # what stands on the page -> its script
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -43,6 +46,8 @@ def alternative_texts(notebook: nbformat.NotebookNode) -> dict[str, str]:
 
 
 def add_script(app: Sphinx, pagename: str, templatename: str, context: dict, doctree: nodes.document | None) -> None:
-    """Pages without moving pictures load nothing for them."""
-    if doctree is not None and any("course-widget" in raw.astext() for raw in doctree.findall(nodes.raw)):
-        app.add_js_file(SCRIPT, type="module")
+    """Pages without moving pictures or questions load nothing for them."""
+    html = [raw.astext() for raw in doctree.findall(nodes.raw)] if doctree is not None else []
+    for mark, script in SCRIPTS.items():
+        if any(mark in text for text in html):
+            app.add_js_file(script, type="module")

@@ -5,10 +5,11 @@ The names stay, so that the links between notebooks and guides lead where they l
 
 import importlib.util
 import shutil
-import tomllib
 from pathlib import Path
 
 import nbformat
+
+from course_authoring.dependencies import ADDRESS, read_record
 
 from .live_data import write_live_page
 from .mistakes import mistakes_page
@@ -29,7 +30,7 @@ def lay_out(folder: Path) -> None:
     for name in COPIED:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / name, folder / name)
-    address = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]["Repository"]
+    address = read_record(ROOT).get(ADDRESS)
     for kind in FOLDERS:
         _notebooks(kind, folder, address)
     for card in sorted((ROOT / "course_utils" / "pretrained" / "data").glob("*.md")):
@@ -44,7 +45,7 @@ def lay_out(folder: Path) -> None:
     write_live_page(folder / "extra" / "live")
 
 
-def _notebooks(kind: str, folder: Path, address: str) -> None:
+def _notebooks(kind: str, folder: Path, address: str | None) -> None:
     (folder / kind).mkdir(exist_ok=True)
     (folder / "extra" / "downloads" / kind).mkdir(parents=True)
     for path in sorted((ROOT / kind).glob("*.ipynb")):

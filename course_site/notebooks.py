@@ -12,24 +12,31 @@ from course_authoring.assemble import INSTALL_ID
 from course_authoring.execute import WIDGET_STATE
 from course_authoring.links import colab_link
 
-INTERACTIVE = re.compile(r"\[(interactive|predict [\d.]+): (.*?) Run this cell [^\]]*\]", re.DOTALL)
+INTERACTIVE = re.compile(r"\[interactive: (.*?) Run this cell [^\]]*\]", re.DOTALL)
 COLAB = re.compile(r"\[▶ Open in Colab\]\([^)]*\)(?: · )?")
 
 
-def for_site(notebook: NotebookNode, path: str, address: str) -> NotebookNode:
+def for_site(notebook: NotebookNode, path: str, address: str | None) -> NotebookNode:
     """Change a notebook for the site; it is handed back.
 
     Args:
         notebook: A built lesson, or exercises as students get them.
         path: Where it stands in the repository.
-        address: The repository's public address.
+        address: The public address that the notebooks hold; None: they have no way into Colab.
     """
+    colab = colab_link(address, path) if address else None
     for cell in notebook.cells:
         cell.pop("attachments", None)
         if cell.id == INSTALL_ID:
             cell.metadata["tags"] = ["remove-cell"]
+        elif cell.metadata.get("collapsed"):
+            cell.metadata["tags"] = [*cell.metadata.get("tags", ()), "hide-output"]
+            cell.metadata["mystnb"] = {
+                "code_prompt_show": "Show what comes out",
+                "code_prompt_hide": "Hide what comes out",
+            }
         for output in cell.get("outputs", ()):
-            _revive(output, colab_link(address, path))
+            _revive(output, colab)
     for cell in notebook.cells[:2]:
         if cell.cell_type == "markdown":  # the bar below holds the link once
             cell.source = COLAB.sub("", cell.source)
@@ -37,20 +44,19 @@ def for_site(notebook: NotebookNode, path: str, address: str) -> NotebookNode:
         for cell in notebook.cells:
             if cell.cell_type == "markdown":
                 cell.source = re.sub(r"\A### ", "## ", cell.source)
-    notebook.cells.insert(1, new_markdown_cell(_links(path, address), id="site-links"))
+    notebook.cells.insert(1, new_markdown_cell(_links(path, colab, address), id="site-links"))
     return notebook
 
 
-def _links(path: str, address: str) -> str:
-    name = PurePosixPath(path).name
-    return (
-        '<p class="notebook-links">'
-        f'<a href="{html.escape(colab_link(address, path))}">Open in Colab</a> '
-        f'<a href="../downloads/{path}" download="{name}">Download the notebook</a></p>'
-    )
+def _links(path: str, colab: str | None, address: str | None) -> str:
+    links = [f'<a href="../downloads/{path}" download="{PurePosixPath(path).name}">Download the notebook</a>']
+    if colab:
+        links.insert(0, f'<a href="{html.escape(colab)}">Open in Colab</a>')
+        links.append(f'<a href="{address}/discussions">Ask a question</a>')
+    return f'<p class="notebook-links">{" ".join(links)}</p>'
 
 
-def _revive(output: NotebookNode, colab: str) -> None:
+def _revive(output: NotebookNode, colab: str | None) -> None:
     """Give an output that shows a widget what the site shows in its place."""
     if state := output.get("metadata", {}).get(WIDGET_STATE):
         output.data["text/html"] = widget_place(state)
@@ -58,13 +64,10 @@ def _revive(output: NotebookNode, colab: str) -> None:
     plain = output.get("data", {}).get("text/plain", "")
     if not (match := INTERACTIVE.fullmatch(plain.strip())) or "text/html" in output.data:
         return
-    kind, name = match.groups()
-    if kind == "interactive":
-        name = html.escape(name.rstrip("."))
-        text = f"A moving picture belongs here: {name}. It computes in Python; the page shows its first state, above."
-    else:
-        text = f"<b>{html.escape(kind.capitalize())}</b> · {html.escape(name)}"
-    run = f'To try it, <a href="{html.escape(colab)}">open this notebook in Colab</a> or in JupyterLab.'
+    name = html.escape(match.group(1).rstrip("."))
+    text = f"A moving picture belongs here: {name}. It computes in Python; the page shows its first state, above."
+    place = f'<a href="{html.escape(colab)}">in Colab</a> or in JupyterLab' if colab else "in JupyterLab"
+    run = f"To try it, open this notebook {place}."
     output.data["text/html"] = f'<p class="needs-kernel">{text} {run}</p>'
 
 

@@ -9,9 +9,9 @@ from sphinx.ext.napoleon import Config, GoogleDocstring
 
 # Concepts in the order of the lessons, and what is left out: what only other modules of the library use.
 CONCEPTS = (
-    "similarity", "attention", "masks", "positions", "kv_cache", "multi_head", "recording", "memory", "layers", "models",
-    "circuits", "tokenizers", "decoding", "datasets", "training", "metrics", "pretrained", "results", "small_models", "plotting",
-    "diagrams", "widgets",
+    "similarity", "attention", "blockwise_attention", "linear_attention", "masks", "positions", "kv_cache", "multi_head",
+    "distributed", "recording", "memory", "layers", "models", "circuits", "tokenizers", "decoding", "datasets", "training",
+    "metrics", "pretrained", "results", "small_models", "plotting", "diagrams", "widgets",
 )  # fmt: skip
 RAISED = re.compile(r"^:raises .*(?:\n(?!:).+)*", re.MULTILINE)  # napoleon leaves its further lines without an indent
 SECTIONS = Config(napoleon_custom_sections=["Source"], napoleon_use_rtype=False, napoleon_use_ivar=True)

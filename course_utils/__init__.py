@@ -8,7 +8,7 @@ __version__ = "0.1.0"
 
 
 def progress(lesson: int | None = None, *, start_over: bool = False) -> object:
-    """Your progress, as a table: exercises passed, points, the last day, predictions made.
+    """Your progress, as a table (exercises passed, points, the last day, predictions made), and what to do next.
 
     Args:
         lesson: Show this lesson alone, exercise by exercise, with its predictions.

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from .arguments import require_divides, require_probability, require_same, require_shape, require_sizes
 from .attention import fused_attention, scaled_dot_product_attention
-from .kv_cache import KVCache
+from .kv_cache import KVCache, WindowCache
 from .masks import AttentionMask
 from .positions import RotaryPositions
 
@@ -139,11 +139,14 @@ class MultiHeadAttention(nn.Module):
         else:
             k, v = self.project_key_value(key, value) if projected is None else projected  # (B, H_kv, L_k, d_head)
             self._require_heads(k, v, q.shape[0])
-        if self.rotary is not None:
+        moves = isinstance(cache, WindowCache)  # its keys move towards the front, and are turned after they have
+        if self.rotary is not None and not moves:
             start = 0 if cache is None else cache.length
             q, k = self.rotary(q, start), self.rotary(k, start)
         if cache is not None:
             k, v = cache.update(k, v)  # (B, H_kv, L_all, d_head)
+        if self.rotary is not None and moves:
+            q, k = self.rotary(q, k.shape[2] - q.shape[2]), self.rotary(k)
         return q, k, v
 
     def project_key_value(

@@ -1,13 +1,8 @@
-"""What a student has done: which exercises were passed and when, and which predictions were made.
+"""What a student has done, in one small JSON file on the student's own machine: exercises passed, predictions made.
 
-One small JSON file on the student's own machine; nothing is ever sent. ``course_utils.progress()`` shows it. Entries are
-made only where a person runs a notebook: JupyterLab and its kin name the cell that they run, or pass a click on. nbval, the
-build and graders do neither, and nothing is read or written there. The environment variable ``ATTENTION_COURSE_PROGRESS``
-names another file, or is ``off``.
-
-Each new entry reads the file, adds what this kernel has noted since, and replaces the file as a whole: two open notebooks
-keep each other's entries. There is no lock: of two entries written within the same milliseconds one may be lost, and running
-its check again brings it back.
+Entries are made only where a person runs a notebook: JupyterLab and its kin name the cell that they run, or pass a click on;
+nbval, the build and graders do neither. ``ATTENTION_COURSE_PROGRESS`` names another file, or is ``off``. Each entry replaces
+the file as a whole, so two open notebooks keep each other's; of two entries within the same milliseconds one may be lost.
 """
 
 import contextlib
@@ -64,11 +59,7 @@ def predicted(name: str, question: str, guess: str, came_out: str) -> None:
 
 
 def show(lesson: int | None = None) -> Display:
-    """The progress of all lessons, or one lesson exercise by exercise.
-
-    Raises:
-        ValueError: There is no such lesson.
-    """
+    """The progress of all lessons, or of one (a ValueError: there is none) exercise by exercise; and what comes next."""
     lessons = _lessons()
     if lesson is not None and lesson not in lessons:
         raise ValueError(f"there is no lesson {lesson!r}: {', '.join(map(str, lessons))}")
@@ -84,10 +75,11 @@ def show(lesson: int | None = None) -> Display:
         line = f"Nothing is kept: {reason}."
     except OSError as problem:
         line = f"Nothing is kept beyond this run: {_short(path)} cannot be written ({problem.strerror or problem})."
+    following = _next(lessons if lesson is None else {lesson: lessons[lesson]}, entries["passed"])
     if not any(entries.values()):
-        return _display([], f"No progress yet. {line}")
+        return _display([], f"No progress yet. {following} {line}")
     tables = [_all_lessons(lessons, entries)] if lesson is None else _one_lesson(lesson, lessons[lesson], entries)
-    return _display(tables, line)
+    return _display(tables, f"{following} {line}")
 
 
 def start_over() -> Display:
@@ -101,9 +93,6 @@ def start_over() -> Display:
         return _display([], f"Nothing was put aside: {reason}.")
     _forget()
     return _display([], f"Begun anew. What there was is kept in {_short(aside)}.")
-
-
-# ---------------------------------------------------------------- the file
 
 
 def _note(kind: str, name: str, entry: Entry) -> None:
@@ -218,11 +207,8 @@ def _moment(text: str) -> datetime:
     return datetime.fromisoformat(text).astimezone()
 
 
-# ---------------------------------------------------------------- tables
-
-
 def _lessons() -> dict[int, dict[str, dict]]:
-    """Lesson -> number of the exercise -> its title and points."""
+    """Lesson -> number of the exercise -> what the catalogue says of it."""
     (folder,) = importlib.util.find_spec("course_checks").submodule_search_locations  # looked up, not imported
     lessons: dict[int, dict[str, dict]] = {}
     for number, entry in json.loads((Path(folder) / "catalogue.json").read_text(encoding="utf-8")).items():
@@ -238,7 +224,7 @@ def _all_lessons(lessons: dict[int, dict[str, dict]], entries: Entries) -> list[
     passed, predictions = entries["passed"], entries["predictions"]
     every = {number: exercise for exercises in lessons.values() for number, exercise in exercises.items()}
     return [
-        ("lesson", "exercises", "points", "last day", "predictions"),
+        ("lesson", "core", "exercises", "points", "last day", "predictions"),
         *(_sums(f"{lesson:02d}", exercises, passed, _of(lesson, predictions)) for lesson, exercises in lessons.items()),
         _sums("all", every, passed, predictions),
     ]
@@ -249,17 +235,41 @@ def _sums(name: str, exercises: dict[str, dict], passed: dict[str, Entry], predi
     points, total = (sum(exercises[number]["points"] for number in numbers) for numbers in (done, exercises))
     moments = [entry["last"] for entry in done.values()] + [entry["when"] for entry in predictions.values()]
     day = max(moments, key=_moment)[:10] if moments else "–"
-    return [name, f"{len(done)} of {len(exercises)}", f"{points} of {total}", day, str(len(predictions))]
+    core = [number for number, exercise in exercises.items() if exercise["is_core"]]
+    passed_core = sum(number in done for number in core)
+    shares = [(passed_core, len(core)), (len(done), len(exercises)), (points, total)]
+    return [name, *(f"{part} of {whole}" for part, whole in shares), day, str(len(predictions))]
+
+
+def _next(lessons: dict[int, dict[str, dict]], passed: dict[str, Entry]) -> str:
+    """The exercise to do next: of the short path what follows the one passed last, what was left out before it, the rest."""
+    exercises = {number: exercise for of_lesson in lessons.values() for number, exercise in of_lesson.items()}
+    done = [number for number in exercises if number in passed]
+    last = max(done, key=lambda number: _moment(passed[number]["last"]), default=None)
+    order = list(exercises)
+    start = order.index(last) + 1 if last else 0
+    left = [number for number in order[start:] + order[:start] if number not in passed]
+    core = [number for number in left if exercises[number]["is_core"]]
+    if not left:
+        return "Every exercise is passed."
+    number = (core or left)[0]
+    minutes = sum(exercises[one]["minutes"] for one in core or left)
+    time = f"{minutes} minutes" if minutes < 100 else f"{minutes / 60:.0f} hours"
+    path = "the short path's" if core else "the short path is done: the other"
+    several = f"; {path} {len(core or left)} exercises that are left take about {time}" if len(core or left) > 1 else ""
+    return f"Next: {number} · {exercises[number]['title']} ({exercises[number]['minutes']} minutes){several}."
 
 
 def _one_lesson(lesson: int, exercises: dict[str, dict], entries: Entries) -> list[list[Sequence[str]]]:
     done, predictions = entries["passed"], _of(lesson, entries["predictions"])
     rows = [
-        (number, exercise["title"], str(exercise["points"]), done[number]["first"][:10] if number in done else "–")
+        (number, exercise["title"], path, minutes, str(exercise["points"]), passed)
         for number, exercise in exercises.items()
+        for path, minutes in [("core" if exercise["is_core"] else "more", str(exercise["minutes"]))]
+        for passed in [done[number]["first"][:10] if number in done else "–"]
     ]
     guesses = [(name, e["question"], e["guess"], e["came_out"]) for name, e in sorted(predictions.items())]
-    tables = [[("", "exercise", "points", "first passed"), *rows]]
+    tables = [[("", "exercise", "path", "minutes", "points", "first passed"), *rows]]
     return [*tables, [("", "asked", "you predicted", "it came out"), *guesses]] if guesses else tables
 
 

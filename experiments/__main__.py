@@ -20,6 +20,9 @@ TABLES = {
     "unmasked": "the model without a padding mask, on words with padding and without (lesson 11)",
     "seeds": "the shipped models, shorter, from three seeds (lessons 11 and 12)",
     "gates": "a small language model with SwiGLU or a ReLU network (lesson 12)",
+    "long_contexts": "memory and time of attention, bits and speed with a window (lesson 14)",
+    "recall": "small layers that recall pairs, with a softmax or with a state of fixed size (lesson 14)",
+    "induction": "small models that continue strings written twice, and what their heads do (lesson 13)",
 }
 NAMES = {"train": "the models of a group anew, with their weights and card", **TABLES}
 

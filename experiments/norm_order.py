@@ -2,12 +2,13 @@
 
 The task: reverse eight symbols. Both orders get the same learning rates, one of them with a warm-up too, the same seeds, and
 two starts: sublayers as they are (``full``), and with their last matrices divided by the root of the number of sublayers
-(``root``), once each with the tokens held apart or made alike by force, and with a control for each of the two: sublayers as
-small as those that hold the tokens apart, and a vector as large as the one that makes them alike, but with either sign. One
-more lets the gradient along the direct path fade as it does beside sublayers of full size. Plain post-norm gets 1,500 steps
-instead of 300, and so does the small start at the largest rate. There post-norm gets a third start as well: last matrices
-divided by the number of sublayers itself (``share``). The table holds loss, share of symbols right and likeness of
-the tokens after the last layer, all on sequences that no model was trained on, one line a measurement.
+(``root``), once each with the tokens held apart or made alike by force, and with controls: sublayers as small as those that
+hold the tokens apart, sublayers that hold them apart and are as large as ever, and a vector as large as the one that makes
+them alike, but with either sign. One more lets the gradient along the direct path fade as it does beside sublayers of full
+size. Plain post-norm gets 1,500 steps instead of 300, and so do the tokens made alike, their control, large sublayers that
+hold them apart, and the small start at the largest rate. There post-norm gets a third start as well: last matrices divided by
+the number of sublayers itself (``share``). The table holds loss, share of symbols right and likeness of the tokens after the
+last layer, all on sequences drawn apart from those of the training, one line a measurement.
 """
 
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ from course_utils.small_models.norm_order import (
     Reverser,
     fade_direct_path,
     keep_apart,
+    keep_apart_and_large,
     keep_small,
     make_alike,
     make_opposite,
@@ -41,11 +43,13 @@ TOKENS = {
     "": lambda model: None,
     "apart": keep_apart,
     "small": keep_small,
+    "large": keep_apart_and_large,
     "alike": make_alike,
     "opposite": make_opposite,
     "faded": fade_direct_path,
 }
-LONG = 1500  # steps of plain post-norm, and of post-norm with the small start at the rate that some of its seeds don't stand
+SLOW = ("full large", "root alike", "root opposite")
+LONG = 1500  # steps of plain post-norm, of these, and of the small start at the rate that some of its seeds don't stand
 RUN = ("order", "layers", "rate", "warmup", "start", "seed")
 FIELDS = (*RUN, "step", "loss", "right", "likeness")
 
@@ -74,8 +78,9 @@ def settings() -> Iterator[tuple[tuple[str, int, float, int, str], int]]:
         yield ("post-norm", LAYERS, rate, warmup, "full"), LONG
         yield ("post-norm", LAYERS, rate, warmup, "root"), LONG if (rate, warmup) == (RATES[0], 1) else STEPS
     yield ("post-norm", LAYERS, RATES[0], 1, "share"), STEPS
-    for start in ("full apart", "full small", "root alike", "root opposite", "root faded"):
-        yield ("post-norm", LAYERS, RATES[1], 1, start), STEPS
+    for start in ("full apart", "full small", "full large", "root alike", "root opposite", "root faded"):
+        yield ("post-norm", LAYERS, RATES[1], 1, start), LONG if start in SLOW else STEPS
+    yield ("post-norm", LAYERS, RATES[2], 1, "full large"), LONG
     yield ("pre-norm", LAYERS, RATES[1], 1, "root"), STEPS
 
 

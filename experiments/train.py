@@ -18,6 +18,7 @@ from course_utils.pretrained.evaluate import GROUPS, write_card
 from course_utils.training import History, fit, one_cycle_rate, seed_everything
 from course_utils.training.optimizers import MuonWithAdam
 
+from . import induction
 from .recipes import RECIPES, Recipe, in_bfloat16
 
 WORK = Path("build") / "train"
@@ -72,7 +73,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.threads:
         torch.set_num_threads(options.threads)
-    for name in GROUPS[options.what]:
+    by_recipe = GROUPS[options.what]
+    if options.what == "induction":  # seconds of training: nothing to take up again
+        by_recipe = ()
+        induction.ship()
+    for name in by_recipe:
         recipe = RECIPES[name]
         print(f"{name}: {recipe}", flush=True)
         history = train(name, recipe, options.work)

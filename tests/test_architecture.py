@@ -12,9 +12,10 @@ from needs import install_command
 
 # Lower concepts first: a module imports only what stands above it in this list.
 ORDER = [
-    "files", "memory", "progress_log", "arguments", "similarity", "masks", "attention", "positions", "kv_cache", "multi_head",
-    "recording", "layers", "models", "circuits", "tokenizers", "decoding", "datasets", "training", "metrics", "pretrained",
-    "results", "small_models", "plotting", "diagrams", "widgets",
+    "files", "memory", "progress_log", "arguments", "similarity", "masks", "attention", "blockwise_attention",
+    "linear_attention", "positions", "kv_cache", "multi_head", "distributed", "recording", "layers", "models",
+    "circuits", "tokenizers", "decoding", "datasets", "training", "metrics", "pretrained", "results",
+    "small_models", "plotting", "diagrams", "widgets",
 ]  # fmt: skip
 # What each package may import of the library. The checks are about all of it.
 PACKAGES = {

@@ -4,7 +4,7 @@ import pytest
 import torch
 from tensors import randn
 
-from course_utils.kv_cache import KVCache
+from course_utils.kv_cache import KVCache, WindowCache
 
 B, H_KV, L, D = 2, 3, 7, 4
 
@@ -70,3 +70,43 @@ def test_a_refused_update_leaves_the_cache_as_it_was():
         cache.update(new, new)
     assert cache.length == L - 1
     cache.update(new[:, :, :1], new[:, :, :1])
+
+
+@pytest.mark.parametrize("sinks", [0, 2])
+def test_a_window_keeps_the_first_and_the_latest(sinks):
+    keys, values = randn(B, H_KV, 9, D), randn(B, H_KV, 9, D, seed=1)
+    cache = WindowCache(B, H_KV, 3, D, sinks=sinks)
+    size = cache.num_bytes
+    for place in range(9):
+        found = cache.update(keys[:, :, place : place + 1], values[:, :, place : place + 1])
+        kept = sorted({*range(min(sinks, place + 1)), *range(max(0, place - 2), place + 1)})
+        for mine, whole in zip(found, (keys, values), strict=True):
+            assert torch.equal(mine, whole[:, :, kept])
+    assert cache.num_bytes == size == 2 * B * H_KV * (3 + sinks) * D * 4
+
+
+def test_a_reordered_window_goes_on_by_itself():
+    cache = WindowCache(B, H_KV, 2, D, sinks=1)
+    first, new = randn(B, H_KV, 3, D), randn(B, H_KV, 1, D, seed=1)
+    cache.update(first, first)
+    chosen = cache.reorder(torch.tensor([1, 0]))
+    keys, _ = chosen.update(new, new)
+    assert torch.equal(keys, torch.cat((first[[1, 0]][:, :, [0, 2]], new), dim=2))
+    again, _ = cache.update(new, new)
+    assert torch.equal(again, torch.cat((first[:, :, [0, 2]], new), dim=2))
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: WindowCache(B, H_KV, 0, D), r"window \(0\)"),
+        (lambda: WindowCache(B, H_KV, 2, D, sinks=-1), r"sinks \(-1\)"),
+        (
+            lambda: WindowCache(B, H_KV, 2, D).update(randn(B, H_KV, 3, D), randn(B, H_KV, 3, D)),
+            "3 positions at once.*one at",
+        ),
+    ],
+)
+def test_a_window_says_what_is_wrong(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()

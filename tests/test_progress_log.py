@@ -149,7 +149,8 @@ def test_it_can_be_switched_off(file, home, monkeypatch, word):
     monkeypatch.chdir(home)
     progress_log.passed("1.1")
     assert list(home.iterdir()) == []
-    assert repr(course_utils.progress()) == "No progress yet. Nothing is kept: ATTENTION_COURSE_PROGRESS is off."
+    text = repr(course_utils.progress())
+    assert text.startswith("No progress yet.") and text.endswith("Nothing is kept: ATTENTION_COURSE_PROGRESS is off.")
 
 
 def test_the_variable_names_a_file_or_a_folder_and_colab_needs_it(file, home, monkeypatch):
@@ -239,7 +240,8 @@ def test_nbval_notes_nothing(home, tmp_path, root):
 def test_where_no_person_works_one_line_is_all_and_torch_is_not_loaded(root):
     code = "import sys, course_utils; print(course_utils.progress()); assert 'torch' not in sys.modules"
     run = subprocess.run([sys.executable, "-c", code], check=True, cwd=root, capture_output=True, text=True)
-    assert run.stdout == "No progress yet. Nothing is kept: only a notebook page that you work in keeps progress.\n"
+    assert run.stdout.startswith("No progress yet. Next: 0.3 · ") and run.stdout.count("\n") == 1
+    assert run.stdout.endswith("Nothing is kept: only a notebook page that you work in keeps progress.\n")
 
 
 # ---------------------------------------------------------------- the tables
@@ -258,10 +260,41 @@ def test_each_lesson_has_its_sums(file, exercises, monkeypatch):
     progress_log.predicted("4.1", *QUESTION)
     text = repr(course_utils.progress())
     points = [sum(exercises[number]["points"] for number in numbers) for numbers in ((own[0], own[2]), own, exercises)]
-    assert line(text, "01") == f"01 2 of {len(own)} {points[0]} of {points[1]} 2026-03-01 0"
+    core = [number for number in exercises if exercises[number]["is_core"]]
+    passed, of_lesson = len({own[0], own[2]} & set(core)), len(set(own) & set(core))
+    expected = f"01 {passed} of {of_lesson} 2 of {len(own)} {points[0]} of {points[1]} 2026-03-01 0"
+    assert line(text, "01") == expected
     assert line(text, "04").endswith("2026-04-05 1") and line(text, "12").endswith("– 0")
-    assert line(text, "all") == f"all 2 of {len(exercises)} {points[0]} of {points[2]} 2026-04-05 1"
-    assert text.splitlines()[-1].startswith("Kept in ~")
+    sums = f"all {passed} of {len(core)} 2 of {len(exercises)} {points[0]} of {points[2]} 2026-04-05 1"
+    assert line(text, "all") == sums
+    assert "Kept in ~" in text.splitlines()[-1]
+
+
+def test_the_next_one_is_of_the_short_path_and_follows_the_last(file, exercises, monkeypatch):
+    days = iter(range(1, 29))
+    monkeypatch.setattr(progress_log, "_now", lambda: f"2026-03-{next(days):02d}T10:00:00+00:00")
+    core = [number for number, exercise in exercises.items() if exercise["is_core"]]
+
+    def said(lesson=None):
+        return repr(course_utils.progress(lesson)).splitlines()[-1]
+
+    def passes(numbers):
+        for number in numbers:
+            monkeypatch.setattr(progress_log, "_now", lambda: "2026-03-30T10:00:00+00:00")
+            progress_log.passed(number)
+
+    hours = sum(exercises[number]["minutes"] for number in core) / 60
+    whole = f"the short path's {len(core)} exercises that are left take about {hours:.0f} hours"
+    assert said().startswith(f"No progress yet. Next: {core[0]} ·") and whole in said()
+    progress_log.passed("5.4")  # more, and not the first lesson
+    assert said().startswith("Next: 5.8 · ")
+    assert said(4).startswith("Next: 4.1 · ")
+    progress_log.passed(core[-1])  # nothing of it follows: what was left out
+    assert said().startswith(f"Next: {core[0]} · ")
+    passes(core)
+    assert "the short path is done: the other" in said() and said().startswith("Next: ")
+    passes(exercises)
+    assert said().startswith("Every exercise is passed.")
 
 
 def test_one_lesson_lists_its_exercises_and_predictions(file, exercises):

@@ -5,7 +5,7 @@ import torch
 
 from course_utils.metrics import phoneme_error_rate, word_error_rate
 from course_utils.pretrained.pronunciation import SPELLING, pronounce
-from course_utils.small_models import bottleneck, lookups, norm_order, places, reordering, two_jobs
+from course_utils.small_models import bottleneck, induction, lookups, norm_order, places, recall, reordering, two_jobs
 
 
 def test_the_target_is_the_content_beside_the_name_that_is_asked_for():
@@ -124,7 +124,8 @@ def test_tokens_are_made_alike_and_held_apart():
 
 def test_the_controls_are_as_large_as_what_they_are_controls_of_and_leave_the_tokens_less_or_more_alike():
     tokens, entered, added, likenesses = torch.randint(0, 8, (5, 8)), {}, {}, {}
-    for change in (norm_order.make_alike, norm_order.make_opposite, norm_order.keep_apart, norm_order.keep_small):
+    changes = (norm_order.make_alike, norm_order.make_opposite, norm_order.keep_apart, norm_order.keep_small)
+    for change in (lambda model: None, *changes, norm_order.keep_apart_and_large):
         torch.manual_seed(0)
         model = norm_order.Reverser(3, pre_norm=False)
         plain = model.embed(tokens)
@@ -137,6 +138,8 @@ def test_the_controls_are_as_large_as_what_they_are_controls_of_and_leave_the_to
     torch.testing.assert_close(added[norm_order.keep_apart], added[norm_order.keep_small])
     assert likenesses[norm_order.make_opposite] < likenesses[norm_order.make_alike] - 0.2
     assert likenesses[norm_order.keep_apart] < likenesses[norm_order.keep_small] - 0.2
+    torch.testing.assert_close(added[norm_order.keep_apart_and_large], next(iter(added.values())))
+    assert likenesses[norm_order.keep_apart_and_large] < 0.1
 
 
 def test_a_faded_direct_path_changes_gradients_and_nothing_that_is_said():
@@ -282,3 +285,64 @@ def test_without_a_head_is_less_its_term_and_looks_are_weights():
     equal = [[j for j in range(two_jobs.LENGTH) if letters[n][j] == letters[n][i]] for n, i in at]
     wanted = sum(weights[n, :, i, js].sum(-1) for (n, i), js in zip(at, equal, strict=True)) / len(at)
     assert torch.allclose(same, wanted, atol=1e-5)
+
+
+def test_two_layers_learn_what_is_written_twice_and_their_heads_are_scored():
+    ids = induction.twice(50, 8, torch.Generator().manual_seed(0))
+    seen = []
+    model = induction.trained(steps=150, after=seen.append)
+    assert seen == list(range(1, 151)) and not model.training
+    assert induction.second_half_bits(model, ids) < 1.2  # 1.76 would be to know which letters are left
+    scores = induction.head_scores(model, ids)
+    assert {name: tuple(found.shape) for name, found in scores.items()} == {
+        "letter before": (2, 4),
+        "after a copy": (2, 4),
+    }
+    assert scores["letter before"][0].max() > 0.3 and scores["after a copy"][1].max() > 0.3
+    assert scores["letter before"][1].max() < 0.3 and scores["after a copy"][0].max() < 0.3
+
+
+def test_the_letter_before_is_scored_in_the_first_half_alone():
+    ids = induction.twice(3, 5, torch.Generator().manual_seed(0))
+    model = induction.small_model()
+    half_back = torch.eye(10, dtype=torch.bool)
+    half_back[torch.arange(1, 5), torch.arange(1, 5)] = False
+    half_back[torch.arange(1, 5), torch.arange(4)] = True  # one back, in the first half only
+    for layer in model.layers:
+        attention = layer.self_attention
+        attention.register_forward_pre_hook(
+            lambda _m, args, kwargs: (args, kwargs | {"mask": half_back}), with_kwargs=True
+        )
+        torch.nn.init.zeros_(attention.q_proj.weight)
+    scores = induction.head_scores(model.eval(), ids)
+    assert torch.allclose(scores["letter before"], torch.ones(2, 4), atol=1e-4)
+
+
+@pytest.mark.parametrize("twice", [False, True])
+def test_the_answer_is_the_value_that_came_last_with_the_key(twice):
+    keys, values, answers = recall.make_batch(5, 8, torch.Generator().manual_seed(0), twice=twice)
+    assert keys.shape == values.shape == (5, 8 + recall.ASKED) and (values[:, 8:] == recall.SYMBOLS).all()
+    for row in range(5):
+        latest = dict(zip(keys[row, :8].tolist(), values[row, :8].tolist(), strict=True))
+        assert len(latest) == (4 if twice else 8)
+        assert [latest[key] for key in keys[row, 8:].tolist()] == answers[row].tolist()
+
+
+@pytest.mark.parametrize("kind", recall.KINDS)
+def test_every_kind_learns_to_recall_few_pairs_and_has_the_same_parameters(kind):
+    ((_, model),) = recall.train(kind, 0, steps=150, every=150)
+    assert recall.accuracy(model, 4) > 0.8
+    assert [p.shape for p in model.parameters()] == [p.shape for p in recall.Recaller("linear").parameters()]
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("kind", recall.KINDS)
+def test_questions_write_nothing(kind):
+    torch.manual_seed(0)
+    model = recall.Recaller(kind)
+    torch.nn.init.constant_(model.gate.weight, 0.0)
+    torch.nn.init.constant_(model.gate.bias, 30.0)  # no decay, which would tell how many questions were between
+    keys, values, _ = recall.make_batch(3, 6, torch.Generator().manual_seed(0))
+    last = model(keys, values)[:, -1]
+    few = torch.cat((torch.arange(6), torch.tensor([6 + recall.ASKED - 1])))
+    assert torch.allclose(last, model(keys[:, few], values[:, few])[:, -1], atol=1e-4)

@@ -13,7 +13,7 @@ SIMILARITIES = ("course_utils.similarity.dot_product", "course_utils.similarity.
 ATTENTION = (
     *("torch.nn.functional.scaled_dot_product_attention", "torch.nn.functional.multi_head_attention_forward"),
     *("torch.nn.MultiheadAttention", "course_utils.attention.scaled_dot_product_attention"),
-    "course_utils.multi_head.MultiHeadAttention",
+    *("course_utils.multi_head.MultiHeadAttention", "course_utils.blockwise_attention.attention_in_blocks"),
 )
 HEADS = ("course_utils.multi_head.split_heads", "course_utils.multi_head.merge_heads")
 POSITIONS = tuple(

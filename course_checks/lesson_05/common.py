@@ -7,6 +7,7 @@ ATTENTIONS = (
     "torch.nn.functional.scaled_dot_product_attention",
     "course_utils.attention.masked_softmax",
     "course_utils.attention.scaled_dot_product_attention",
+    "course_utils.blockwise_attention.attention_in_blocks",
     "course_utils.multi_head.MultiHeadAttention",
 )
 MASKS = (

@@ -4,7 +4,7 @@ import torch
 
 from ..deciding.exercise import Case, Exercise
 from ..deciding.wrong_answer import stops_with
-from .common import CACHE, keeps_for_all
+from .common import CACHES, keeps_for_all
 
 FULL = "an update has no room"
 
@@ -37,7 +37,7 @@ EXERCISE = Exercise(
     returns=("keys", "values", "length", "what the update without room raised"),
     expects="class",
     driver="drive_cache",
-    off_limits=(CACHE,),
+    off_limits=CACHES,
     symptoms=(
         stops_with(
             "after an update that had no room",

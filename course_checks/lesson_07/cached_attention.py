@@ -5,7 +5,7 @@ import torch.nn.functional as F
 
 from ..deciding.exercise import Case, Exercise
 from ..deciding.off_limits import HEADS
-from .common import CACHE, READY_MADE, keeps_for_all
+from .common import CACHES, READY_MADE, keeps_for_all
 
 
 def cases(seed):
@@ -68,7 +68,7 @@ EXERCISE = Exercise(
     driver="write_in_pieces",
     in_pytorch=True,
     compared=without_the_last,
-    off_limits=(*READY_MADE, *HEADS, CACHE),
+    off_limits=(*READY_MADE, *HEADS, *CACHES),
     symptoms=(keeps_for_all,),
     advice="feed a text of three positions at once, then one by one: the first row that differs tells what is missing.",
 )

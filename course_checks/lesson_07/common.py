@@ -6,10 +6,11 @@ READY_MADE = (
     "torch.nn.functional.scaled_dot_product_attention",
     "torch.nn.functional.multi_head_attention_forward",
     "course_utils.attention.scaled_dot_product_attention",
+    "course_utils.blockwise_attention.attention_in_blocks",
     "course_utils.multi_head.repeat_kv",
     "course_utils.multi_head.MultiHeadAttention",
 )
-CACHE = "course_utils.kv_cache.KVCache"
+CACHES = ("course_utils.kv_cache.KVCache", "course_utils.kv_cache.WindowCache")
 IN_SELF = "keep the tensors in self, made in __init__; not on the class, in a global or in a default argument."
 
 

@@ -5,7 +5,7 @@ import torch
 from ..deciding.exercise import Case, Exercise
 from ..deciding.wrong_answer import symptom
 from ..running.encode import decode
-from .common import keeps_for_all
+from .common import CACHES, keeps_for_all
 
 
 def cases(seed):
@@ -51,6 +51,7 @@ EXERCISE = Exercise(
     returns=("keys", "values"),
     expects="class",
     driver="drive_forgetful",
+    off_limits=CACHES,
     symptoms=(keeps_for_all, how_many),
     advice="feed the positions 1, 2, 3 ... one by one with num_first=1 and num_latest=2, and print what comes back.",
 )

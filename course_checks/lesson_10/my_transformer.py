@@ -1,4 +1,4 @@
-"""10.5 · Assemble the model."""
+"""10.5 · Assemble the model, for several sources."""
 
 import torch
 
@@ -15,16 +15,19 @@ def cases(seed):
     rng = torch.Generator().manual_seed(seed)
     made = []
     for sizes, sources, targets, pad_id in (
-        ((8, 9, 1, 4, 6, 2, 12), (5, 2), (3, 4), 0),
-        ((9, 7, 2, 6, 10, 3, 9), (3, 5, 4), (4, 2, 3), 2),
-        ((7, 7, 2, 8, 5, 4, 20), (4, 2), (4, 1), 5),
+        ((8, 9, 1, 4, 6, 2, 12), ((5, 2), (3, 4)), (3, 4), 0),
+        ((9, 7, 2, 6, 10, 3, 9), ((3, 5, 4), (2, 4, 1), (5, 0, 0)), (4, 2, 3), 2),
+        ((7, 7, 2, 8, 5, 4, 20), ((4,), (2,)), (4, 1), 5),
     ):
-        source, target, *second = (
-            padded(rng, some, max(some), vocab, pad_id, 0 if pad_id else 3)
-            for some, vocab in zip((sources, targets, sources[::-1], targets[::-1]), sizes[:2] * 2, strict=True)
-        )
-        driver = {"second": second if len(made) == 1 else [], "seed": seed}
-        arguments = dict(zip(SIZES, sizes, strict=True), source=source, target=target, pad_id=pad_id)
+        low, width = 0 if pad_id else 3, max(map(max, sources))
+
+        def batch(sources, targets, low=low, width=width, sizes=sizes, pad_id=pad_id):
+            pairs = [padded(rng, some, width, sizes[0], pad_id, low) for some in sources]  # (K, L_s) each
+            return torch.stack(pairs), padded(rng, targets, max(targets), sizes[1], pad_id, low)
+
+        (source, target), second = batch(sources, targets), batch(sources[::-1], targets[::-1])
+        driver = {"second": [*second] if len(made) == 1 else [], "seed": seed}
+        arguments = dict(zip(SIZES, sizes, strict=True), sources=source, target=target, pad_id=pad_id)
         made.append(Case(driver=driver, **arguments))
     return made
 

@@ -14,11 +14,9 @@ def check(number: str, answer: object) -> None:
     print(f"{number}: the grader judges")
 
 
-def hint() -> None:
-    """Nothing has failed here."""
+def failing_case() -> dict:
+    """There is none here."""
     raise LookupError("no check has failed yet: run check(...) on your answer first")
 
 
-def failing_case() -> dict:
-    """There is none here."""
-    raise LookupError("no check has failed with arguments to show yet: run check(...) on your answer first")
+hint = failing_case

@@ -21,18 +21,10 @@ from . import kernel_side, privileges, second_run  # noqa: F401 - no file of thi
 
 MAX_REQUEST = 65_536
 PIPES = 3  # that come with a request: for the wait status, for cells, for replies
-LOADED = (
-    "IPython.core.application",
-    "IPython.core.completerlib",
-    "IPython.core.interactiveshell",
-    "IPython.core.magics",
-    "matplotlib_inline.backend_inline",
-    "safetensors.torch",
-    "jaxtyping",
-    "matplotlib.pyplot",
-    "numpy.random",
-    "torch",
-)
+LOADED = """
+    IPython.core.application IPython.core.completerlib IPython.core.interactiveshell IPython.core.magics
+    matplotlib_inline.backend_inline matplotlib.pyplot numpy.random safetensors.torch jaxtyping torch
+""".split()
 
 
 def main(descriptor: int) -> None:

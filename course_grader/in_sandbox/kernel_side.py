@@ -27,20 +27,15 @@ ENVIRONMENT = {
     "LANG": "C.UTF-8", "PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1",
     "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
 }  # fmt: skip
-
-
 reply: dict = {}  # to the cell that runs
 
 
 def observe(answer: Callable, guarded: bool, nonce: str, text: str, data: str) -> None:
     """Call one answer on the given cases and say what was observed, with the reply to this cell.
 
-    Args:
-        answer: A function without arguments that returns the student's answer (it may not be defined).
-        guarded: Whether what is off limits raises.
-        nonce: Ties the message to this one probe.
-        text: How it is called and on which cases, as JSON (``encode.pack``).
-        data: The cases' tensors, base64.
+    ``answer`` is a function that returns the student's answer (it may not be defined). Where it is ``guarded``, what is off
+    limits raises. ``nonce`` ties the message to this one probe. How the answer is called, and on which cases, say ``text``,
+    as JSON (``encode.pack``), and ``data``, the cases' tensors in base64.
     """
     from course_checks.running import guard, observe_answer
     from course_checks.running.encode import pack
@@ -95,9 +90,8 @@ def run_rest_of_cell(text: str) -> None:
 def serve(requests: int, replies: int) -> None:
     """Run the cells that come in until nobody is left to send one.
 
-    Args:
-        requests: Where they come from: [number, text], each on a line; or null, which interrupts the cell that runs.
-        replies: Where the replies go: {"cell": number, "name": ..., "message": ...} of the error, and maybe a payload.
+    A line of ``requests`` is [number, text], or null, which interrupts the cell that runs. One of ``replies`` is
+    {"cell": number, "name": ..., "message": ...} with name and message of the error, and maybe a payload.
     """
     import course_checks.running  # noqa: F401 - while nobody waits for it
 
@@ -151,17 +145,16 @@ def _shell():
         def ask_exit(self) -> None:
             """``exit()`` in a cell would end the kernel some cells later."""
 
+    def no_input(prompt: str = "") -> str:
+        raise RuntimeError("input() has nobody to ask here: write the value into the cell")
+
     sys.stdin, sys.stdout, sys.stderr = (open(os.devnull, mode) for mode in ("r", "w", "w"))  # noqa: SIM115
     config = Config({"HistoryManager": {"enabled": False}, "InteractiveShell": {"colors": "nocolor"}})
     shell = Shell.instance(config=config)
     shell.configurables.append(InlineBackend.instance(parent=shell))
     shell.set_hook("show_in_pager", page.as_hook(page.display_page), 99)
-    builtins.input = _no_input
+    builtins.input = no_input
     return shell
-
-
-def _no_input(prompt: str = "") -> str:
-    raise RuntimeError("input() has nobody to ask here: write the value into the cell")
 
 
 def _run(shell, loop: asyncio.AbstractEventLoop, text: str) -> BaseException | None:

@@ -3,10 +3,12 @@
 Runs in a process that has just been forked and has a single thread.
 """
 
+import csv
 import ctypes
 import os
 import platform
 import struct
+from pathlib import Path
 
 NEW_NAMESPACES = 0x00020000 | 0x04000000 | 0x08000000 | 0x20000000 | 0x40000000  # mount, UTS, IPC, PID, network
 NEW_USER, NEW_CGROUP = 0x10000000, 0x02000000
@@ -15,18 +17,9 @@ EPERM, ENOSYS, EAFNOSUPPORT = 1, 38, 97
 MIB = 2**20
 
 # System calls that no exercise needs, each a way out of the limits: new namespaces and mounts, other processes' memory and
-# files, memory that belongs to no process, the kernel's keyrings, programs for the kernel. (x86-64 number, ARM64 number)
-DENIED = {
-    "unshare": (272, 97), "setns": (308, 268), "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41),
-    "chroot": (161, 51), "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271),
-    "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219), "shmget": (29, 194), "msgget": (68, 186),
-    "semget": (64, 190), "vmsplice": (278, 75), "io_setup": (206, 0), "fanotify_init": (300, 262),
-    "landlock_create_ruleset": (444, 444),
-    "pidfd_getfd": (438, 438), "kcmp": (312, 272),
-    "memfd_create": (319, 279), "memfd_secret": (447, 447), "bpf": (321, 280), "perf_event_open": (298, 241),
-    "userfaultfd": (323, 282), "io_uring_setup": (425, 425), "open_tree": (428, 428), "move_mount": (429, 429),
-    "fsopen": (430, 430), "fsconfig": (431, 431), "fsmount": (432, 432), "mount_setattr": (442, 442),
-}  # fmt: skip
+# files, memory that belongs to no process, the kernel's keyrings, programs for the kernel. Their numbers on each machine.
+with open(Path(__file__).with_name("denied_calls.csv"), encoding="utf-8", newline="") as file:
+    DENIED = list(csv.DictReader(file))
 CLONE, CLONE3, MMAP = (56, 220), (435, 435), (9, 222)
 SOCKETS = ((41, 198), (53, 199))  # socket, socketpair
 AF_UNIX, AF_NETLINK, NETLINK_ROUTE = 1, 16, 0  # ZeroMQ lists the (empty) network by the last two; all others are closed
@@ -47,12 +40,7 @@ def enter_namespaces(pid: int, own_user: bool) -> None:
 
 
 def drop_privileges(user: int | None, limits: dict) -> None:
-    """Limits, an unprivileged user, no capabilities, no new privileges, no dangerous system calls: for ever.
-
-    Args:
-        user: The user and group id to become; None where the user namespace has one only.
-        limits: ``Limits`` as a dict.
-    """
+    """Limits, an unprivileged user (None: the namespace has one only), no capabilities or dangerous calls: for ever."""
     set_limits(limits)
     if user is not None:
         os.setgroups([])
@@ -106,8 +94,8 @@ def filter_program(machine: str) -> bytes:
         (equal, 0, 1, CLONE3[column]),  # its flags lie in memory; without it the C library takes clone
         (answer, 0, 0, unknown),
     ]
-    for numbers in DENIED.values():
-        lines += [(equal, 0, 1, numbers[column]), (answer, 0, 0, refuse)]
+    for call in DENIED:
+        lines += [(equal, 0, 1, int(call[machine])), (answer, 0, 0, refuse)]
     # Where one argument decides (at 16, 24, 32, 40 ... in what the filter sees), it decides for good.
     for numbers in SOCKETS:
         lines += [(equal, 0, 7, numbers[column]), (load, 0, 0, 16), (equal, 4, 0, AF_UNIX), (equal, 0, 2, AF_NETLINK)]

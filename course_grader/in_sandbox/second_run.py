@@ -10,7 +10,6 @@ import gc
 import inspect
 import itertools
 import json
-import operator
 import os
 import signal
 import sys
@@ -21,10 +20,7 @@ from .kernel_side import observation, received, say
 from .watch import ANSWER, watch
 
 MAX_EVENTS = 10
-
-FUTURE = functools.reduce(
-    operator.or_, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
-)
+FUTURE = sum({getattr(__future__, name).compiler_flag for name in __future__.all_feature_names})  # each another bit
 
 
 def prepare(imports: str) -> None:
@@ -45,11 +41,8 @@ def prepare(imports: str) -> None:
 def observe_again(expression: str, statements: str, known: str, nonce: str, text: str, data: str) -> None:
     """Run an answer by itself and send what was observed, with the events that ``watch`` saw.
 
-    Args:
-        expression: The answer.
-        statements: What it reaches, as JSON: a list of (text, whether the student wrote it).
-        known: Modules that an answer may import, with blanks between them.
-        nonce, text, data: As for ``kernel_side.observe``.
+    ``statements`` is what the answer's ``expression`` reaches, as JSON: a list of (text, whether the student wrote it). It
+    may import the modules that are ``known``, with blanks between them. The rest is as for ``kernel_side.observe``.
     """
     call, cases = received(text, data)
     call.prepare()
@@ -132,11 +125,7 @@ def _value(expression: str, space: dict) -> object:
 
 
 def _run(text: str, space: dict, future: int) -> int | None:
-    """Run one statement; an error ends it alone.
-
-    Returns:
-        What it imports from ``__future__``, as the compiler's flags; None after an error.
-    """
+    """Run one statement; an error ends it alone. What it imports from ``__future__``, as flags; None after an error."""
     with contextlib.suppress(Exception):
         code = compile(text, ANSWER, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT | future, dont_inherit=True)
         value = eval(code, space)

@@ -6,33 +6,20 @@ Each event is written to a pipe before it happens, so that nothing that comes af
 import os
 import sys
 import threading
+import tomllib
 from collections.abc import Callable
+from pathlib import Path
 from types import FrameType
 
 import torch
 
-ALWAYS = (  # of whoever calls: other processes, memory and code from data, what runs on its own
-    "ctypes.", "subprocess.", "os.system", "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.startfile", "pty.",
-    "pickle.find_class", "marshal.", "signal.", "gc.", "sys.addaudithook", "sys.unraisablehook", "sys.excepthook",
-    "cpython.", "code.__new__", "function.__new__", "mmap.",
-)  # fmt: skip
-BY_CALLER = ("exec", "compile", "sys._getframe", "open", "import", "sys.settrace", "sys.setprofile")
+LISTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+ALWAYS, BY_CALLER, TAKING_OUT = (tuple(LISTS[name]) for name in ("always", "by_caller", "taking_out"))
+LIBRARIES, PACKAGES, NOT_OF_TORCH = (tuple(LISTS[name]) for name in ("libraries", "packages", "not_of_torch"))
 ATTRIBUTES = (("object.__getattr__", "tb_frame"), ("object.__setattr__", "__code__"))
 WRITING = os.O_WRONLY | os.O_RDWR
-LIBRARIES = (  # whose own use of these is what they are for
-    "/dataclasses.py", "/enum.py", "/typing.py", "/functools.py", "/warnings.py", "/contextlib.py", "/ast.py",
-    "/linecache.py", "/collections/__init__.py", "/logging/__init__.py", "/typing_extensions.py", "/traceback.py",
-    "/concurrent/futures/thread.py", "/threading.py", "/copyreg.py", "/copy.py", "/tempfile.py",
-    "/in_sandbox/second_run.py", "/in_sandbox/watch.py",
-)  # fmt: skip
 ANSWER = "<answer>"  # the file that its code says it is from
 CHECKS = "/course_checks/"  # their drivers ask the garbage collector
-PACKAGES = ("/torch/", "/jaxtyping/", "/einops/", "/course_utils/", CHECKS)
-TAKING_OUT = (  # of a tensor, its numbers, with which PyTorch need not compute then
-    "numpy", "__array__", "__dlpack__", "tolist", "item", "__float__", "__int__", "__index__", "__complex__", "__repr__",
-    "storage", "untyped_storage", "data_ptr", "__reduce_ex__",
-)  # fmt: skip
-NOT_OF_TORCH = ("/utils/collect_env.py", "/utils/benchmark/", "/serialization.py")
 
 
 def watch(pipe: int, known: frozenset[str], in_pytorch: bool) -> None:

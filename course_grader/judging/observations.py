@@ -27,11 +27,7 @@ class Malformed(ValueError):
 
 
 def decode_observations(payload: dict) -> Tree:
-    """Observations from a kernel's message.
-
-    Raises:
-        Malformed: It is anything else than what a probe makes.
-    """
+    """Observations from a kernel's message; ``Malformed`` is whatever a probe does not make."""
     text, data = payload.get("text"), payload.get("data")
     if not isinstance(text, str) or not isinstance(data, str):
         raise Malformed("no text or no data")
@@ -57,9 +53,8 @@ def _observations(tree: Tree) -> None:
     _require(len(tree["cases"]) <= MAX_CASES, "too many cases")
     for case in tree["cases"]:
         _require(isinstance(case, dict) and case["outcome"] in OUTCOMES, "outcome")
-        _require(
-            isinstance(case["changed"], list) and all(isinstance(name, str) for name in case["changed"]), "changed"
-        )
+        names = case["changed"]
+        _require(isinstance(names, list) and all(isinstance(name, str) for name in names), "changed")
         _require(isinstance(case.get("drew", False), bool), "drew")
         _beside(case)
         if case["outcome"] == "returned":
@@ -99,9 +94,8 @@ def _value(tree: Tree, depth: int) -> None:
         _require(all(isinstance(tree[part], str) for part in ("dtype", "device")), kind)
         _require(isinstance(tree["shape"], list) and all(type(size) is int for size in tree["shape"]), "shape")
         _require("value" in tree and (value is None or isinstance(value, Tensor)), kind)
-        _require(
-            value is None or value.dtype in CARRIED_DTYPES or (kind == "array" and value.dtype in UNSIGNED), "dtype"
-        )
+        unsigned = UNSIGNED if kind == "array" else ()
+        _require(value is None or value.dtype in CARRIED_DTYPES or value.dtype in unsigned, "dtype")
         _require(value is None or str(value.dtype).removeprefix("torch.") == tree["dtype"] or kind == "array", "dtype")
     elif kind in ("int", "float"):
         _require(isinstance(value, str) and NUMBERS[kind].fullmatch(value) is not None, kind)

@@ -13,33 +13,17 @@ from course_checks.running.encode import Tree
 from course_checks.running.neutral_state import neutral_state
 
 from ..bounded import LimitExceeded, own_process
+from ..outcomes import WORDS
 from ..reading.answers import Findings
 from ..released_notebook import ReleasedExercise, ReleasedNotebook
 from ..running.run import TOO_LONG, RunLog
 from ..submissions.rebuild import RebuiltNotebook
 from .observations import Malformed, decode_observations
 
-OUTCOMES = (
-    "right", "in part", "wrong", "not attempted", "missing", "off limits", "syntax error", "error", "time limit", "memory",
-    "output limit", "not reached", "unreadable",
-)  # fmt: skip
-LOST_BECAUSE = {  # why a kernel ended -> outcome and what the student reads
-    "time limit": ("time limit", "Your code did not finish in the time it had. Look for a loop that never ends."),
-    "notebook time limit": (
-        "not reached",
-        "The whole notebook took longer than it may; this exercise was not reached.",
-    ),
-    "memory": ("memory", "Your code used more memory than it may."),
-    "output limit": ("output limit", "What your answer returned is too large."),
-    "the kernel was lost too often": (
-        "not reached",
-        "Cells before this one ended Python again and again; this exercise was not reached.",
-    ),
-}
+LOST_AS = {"notebook time limit": "not reached", "the kernel was lost too often": "not reached"}  # others as they are
 ENDED = "the kernel "
 NOT_PYTHON = ("SyntaxError", "IndentationError", "TabError")
-
-JUDGING_S = 10.0  # for one exercise
+JUDGING_S = 30.0  # for one exercise, on a machine that does other work too
 MOST_IN_PART = 0.5  # of the points, for an answer that is not right in all cases
 
 
@@ -50,7 +34,7 @@ class ExerciseScore:
     number: str
     points: float  # what it is worth
     earned: float
-    outcome: str  # one of ``OUTCOMES``
+    outcome: str  # one of ``outcomes.WORDS``
     message: str  # for the student; no right value in it
     mistake: str | None = None  # what the answer was seen to do, by name
     found_by: str = ""  # as ``Verdict.found_by``
@@ -101,12 +85,7 @@ def share_right(right_in: Sequence[bool], cases: Sequence[Case]) -> float:
 
 
 def _score(
-    exercise: ReleasedExercise,
-    rebuilt: RebuiltNotebook,
-    run_log: RunLog,
-    findings: Findings,
-    seed: str,
-    partial: bool,
+    exercise: ReleasedExercise, rebuilt: RebuiltNotebook, run_log: RunLog, findings: Findings, seed: str, partial: bool
 ) -> ExerciseScore:
     number = exercise.number
     observation = run_log.observed.get(number)
@@ -140,8 +119,8 @@ def _score(
 
 
 def _lost_outcome(why: str | None) -> tuple[str, str]:
-    if why in LOST_BECAUSE:
-        return LOST_BECAUSE[why]
+    if LOST_AS.get(why, why) in WORDS:
+        return LOST_AS.get(why, why), WORDS[LOST_AS.get(why, why)].meaning
     if why and why.startswith(ENDED):
         return "error", f"Your code ended Python itself: {why}."
     return "unreadable", f"The exercise could not be judged: {why or 'no observation arrived'}."
@@ -155,7 +134,7 @@ def _undefined_outcome(
     if number in run_log.cell_errors:
         name, message = run_log.cell_errors[number]
         if name == TOO_LONG:
-            return LOST_BECAUSE[TOO_LONG]
+            return _lost_outcome(TOO_LONG)
         if name not in NOT_PYTHON:
             return "error", f"Your answer's cell stopped with {name}: {message}"
         line, text, problem = findings.syntax_errors.get(number, (0, "", message))

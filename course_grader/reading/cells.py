@@ -50,7 +50,8 @@ def read_cell(text: str) -> CellCode:
     if tree is None:
         text = _without_timing(text)
         tree, problem, line = _parsed(text)
-    if tree is not None and _is_plain(text):
+    is_plain = not OTHER_LINES.search(text) and not any(prompt in text for prompt in PROMPTS)
+    if tree is not None and is_plain:  # IPython leaves it as it is
         return CellCode(tree, lines=lines)
     above = next((place for place, line in enumerate(lines) if line.strip()), 0)  # empty lines, which IPython drops
     text = "\n" * above + _translated(text)
@@ -100,8 +101,7 @@ def outside_functions(statement: ast.AST, into_classes: bool = True) -> Iterator
 
 def _parsed(text: str) -> tuple[ast.Module | None, str, int]:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an invalid escape in a student's string is not our business
+        with warnings.catch_warnings(action="ignore"):  # an invalid escape in a student's string is not our business
             return ast.parse(text), "", 0
     except SyntaxError as problem:
         return None, (problem.msg or "invalid syntax")[:200], problem.lineno or 0
@@ -118,15 +118,9 @@ def _without_timing(text: str) -> str:
     return TIMED_LINE.sub(r"\1", text)
 
 
-def _is_plain(text: str) -> bool:
-    """Whether IPython leaves a cell that is valid Python as it is."""
-    return not OTHER_LINES.search(text) and not any(prompt in text for prompt in PROMPTS)
-
-
 def _translated(text: str) -> str:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             return TransformerManager().transform_cell(text)
     except Exception:  # what its translator cannot take, IPython does not run
         return text

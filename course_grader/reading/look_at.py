@@ -1,4 +1,4 @@
-"""The names that a person should look at where an answer with points reaches them, as one plain list.
+"""The names that a person should look at where an answer with points reaches them: one plain list, ``look_at.toml``.
 
 While an answer runs, what is off limits raises, in every thread (``course_checks.running.guard``). What can take that
 guard down, run code elsewhere or fetch a function that it does not know goes by one of these names. To read an answer is
@@ -7,44 +7,12 @@ not to judge it: a name on this list costs nothing, it asks for a look.
 
 import ast
 import builtins
+import tomllib
+from pathlib import Path
 
-# Modules that hand out nothing but what their names say. Whatever is imported from elsewhere is looked at.
-KNOWN = {
-    "__future__", "abc", "array", "asyncio", "bisect", "builtins", "collections", "concurrent", "contextlib", "copy",
-    "course_checks", "course_utils", "dataclasses", "decimal", "difflib", "einops", "enum", "fractions", "functools",
-    "gc", "heapq", "inspect", "IPython", "ipywidgets", "itertools", "jaxtyping", "json", "logging", "math",
-    "matplotlib", "numbers", "numpy", "operator", "os", "pathlib", "pandas", "platform", "pprint", "queue", "random",
-    "re", "scipy", "seaborn", "statistics", "string", "sys", "textwrap", "threading", "time", "timeit", "torch", "tqdm",
-    "traceback", "types", "typing", "typing_extensions", "warnings",
-}  # fmt: skip
-NAMES = {
-    # code from text, and other ways to the notebook's namespace
-    "eval", "exec", "compile", "__import__", "globals", "breakpoint", "get_ipython", "user_ns", "user_global_ns", "_i",
-    "__main__", "__dict__", "__builtins__", "__globals__", "__closure__", "__code__", "__func__", "__self__",
-    "__wrapped__", "__getattribute__", "__reduce__", "__reduce_ex__", "__subclasses__", "__bases__", "__base__",
-    "__mro__", "mro", "__loader__", "__spec__", "__traceback__", "tb_frame", "tb_next", "gi_frame", "cr_frame",
-    "ag_frame", "f_back", "f_globals", "f_locals", "f_builtins", "attrgetter", "methodcaller", "Formatter", "get_field",
-    "get_type_hints", "ForwardRef", "getmodule", "getmembers", "getattr_static", "CodeType", "FunctionType",
-    "importlib", "import_module", "getclosurevars", "getargvalues", "ultratb", "currentframe", "nonlocals",
-    "cell_contents", "run_cell", "BaseConfigurator", "__match_args__", "__instancecheck__", "showwarning",
-    # processes, other interpreters, memory
-    "ctypes", "pickle", "allow_pickle", "signal", "timeit", "Timer", "getoutput", "get_context", "system",
-    "popen", "fork", "forkpty", "posix_spawn", "posix_spawnp", "kill", "memmap", "_exit",
-    # what Python or PyTorch calls by itself, and what sees calls
-    "settrace", "setprofile", "callbacks", "addaudithook", "excepthook", "unraisablehook", "meta_path", "path_hooks",
-    "modules", "__torch_function__", "__torch_dispatch__", "apply_", "map_", "register_forward_hook", "register_hook",
-    "__exit__", "no_dispatch", "__dlpack__", "distance_function", "register_full_backward_hook", "setswitchinterval",
-    # PyTorch's inner parts, and what it loads
-    "_C", "ops", "_ops", "_VF", "_python_dispatch", "overrides", "library", "jit", "fx", "hub", "package", "classes",
-    "export", "compile_fx", "cpp_extension", "load_library", "load_inline", "ctypeslib", "f2py", "multiprocessing",
-    "_jit_internal", "_dynamo", "_inductor", "_disable_current_modes", "clear_traces", "vmap", "DisableTorchFunction",
-    "DisableTorchFunctionSubclass",
-}  # fmt: skip
-NAMES |= {f"exec{end}" for end in ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")} | {f"spawn{e}" for e in ("l", "v")}
-PRODUCTS = {  # numpy's; PyTorch's own are refused by the guard
-    "vecdot", "matvec", "vecmat", "__matmul__", "dot", "vdot", "matmul", "imatmul", "inner", "tensordot", "multi_dot",
-    "einsum_path", "gemm",
-}  # fmt: skip
+LISTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+KNOWN, PRODUCTS = set(LISTS["known_modules"]), set(LISTS["products"])
+NAMES = {name for names in LISTS["names"].values() for name in names}
 BUILT_IN = {*dir(builtins), "get_ipython"}
 BY_TEXT = ("getattr", "setattr", "hasattr", "vars")  # with a text that stands there they are what that text says
 
@@ -101,11 +69,6 @@ def _words(node: ast.AST, called_with_nothing: bool) -> list[str]:
         return [node.name] if node.name.startswith("_") else []  # what Python or PyTorch calls by itself
     if isinstance(node, ast.MatchClass):
         return node.kwd_attrs
-    return _by_text(node)
-
-
-def _by_text(node: ast.AST) -> list[str]:
-    """The names that ``getattr`` and its kin are asked for."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in BY_TEXT:
         return [part.value for part in node.args if isinstance(part, ast.Constant) and isinstance(part.value, str)]
     return []

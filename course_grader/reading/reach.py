@@ -31,13 +31,9 @@ def statements_of(cells: Iterable[tuple[int, CellCode]]) -> list[Statement]:
         for inner in ast.walk(node):
             if isinstance(inner, FUNCTIONS):
                 functions.setdefault(inner.name, set()).update(_changed(inner.body, {}), _declared_global(inner))
-    imported = {
-        name
-        for tree, _ in nodes
-        for node in ast.walk(tree)
-        if isinstance(node, IMPORTS)
-        for name in imported_names(node)
-    }  # who changes a module, or a function of one, changes nothing that belongs to the notebook
+    imports = (inner for node, _ in nodes for inner in ast.walk(node) if isinstance(inner, IMPORTS))
+    # Who changes a module, or a function of one, changes nothing that belongs to the notebook.
+    imported = {name for node in imports for name in imported_names(node)}
     return [
         Statement(
             node,

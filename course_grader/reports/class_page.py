@@ -9,10 +9,10 @@ from typing import Any
 
 from course_checks.catalogue import catalogue
 
+from ..outcomes import words
 from ..submissions.submission_log import LogEntry
 from .gradebook import Gradebook, Mark, Student
 from .item_analysis import FEWEST, bins, item, trend
-from .outcomes import words
 from .pages import render
 from .results_folder import StoredResults
 
@@ -20,13 +20,6 @@ MOST_MISTAKES, MOST_NAMES, MOST_ROWS = 25, 12, 50
 SMALLEST_SAME = 50  # nodes of an answer's own syntax tree; a smaller one can be the same by chance
 SAYS = re.compile(r"^It looks like: (.*?)(?=^\w[\w ]*: |\Z)", re.MULTILINE | re.DOTALL)
 NUMBER = re.compile(r"\d{1,2}\.\d{1,2}")
-PLACES = {
-    "mistakes": "Mistakes",
-    "review": "To be looked at",
-    "solution": "Equal to the solution",
-    "same": "Same answers",
-    "changed": "Changed",
-}
 
 
 @dataclass(frozen=True)
@@ -48,8 +41,6 @@ def class_page(book: Gradebook, results: StoredResults, changed: list[tuple] | N
     return render(
         "class_page.html",
         book=book,
-        handed_in=sum(bool(student.files) for student in book.students),
-        places=PLACES,
         lessons=[_lesson(book, lesson) for lesson in book.lessons],
         trend=trend(book),
         fewest=FEWEST,
@@ -110,9 +101,7 @@ def _lesson(book: Gradebook, lesson: str) -> dict[str, Any]:
         items.append((number, worth, Counter(kinds), item(book, lesson, number)))
     return {
         "name": lesson,
-        "deadline": book.settings.deadlines.get(lesson),
         "exercises": items,
-        "worth": book.worth(lesson),
         "totals": totals,
         "median": statistics.median(totals) if totals else None,
         "mean": statistics.fmean(totals) if totals else None,

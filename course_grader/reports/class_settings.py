@@ -55,11 +55,7 @@ class ClassSettings:
 
 
 def load_class_settings(folder: Path) -> ClassSettings:
-    """The settings of an output folder; empty ones where there is no file.
-
-    Raises:
-        ValueError: The file is damaged.
-    """
+    """The settings of an output folder; empty ones where there is no file."""
     try:
         stored = json.loads((folder / FILE).read_text(encoding="utf-8"))
         deadlines = {

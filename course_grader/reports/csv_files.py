@@ -24,10 +24,6 @@ class Row:
     line: int
     values: dict[str, str]
 
-    def first(self, names: Iterable[str]) -> str:
-        """The first value that is there under one of these names."""
-        return next((self.values[name] for name in names if self.values.get(name)), "")
-
 
 def safe(value: object) -> str:
     """A cell that no spreadsheet takes for a formula, by an apostrophe in front; numbers stay numbers."""
@@ -58,9 +54,6 @@ def parsed(data: bytes, what: str) -> tuple[list[str], list[Row]]:
     """The header's names in lower case, and the rows of what a person or a learning platform wrote.
 
     Empty rows and rows that begin with ``#`` are left out. Values may be separated by commas, semicolons or tabs.
-
-    Raises:
-        ValueError: It is no CSV, or a row has more values than the header.
     """
     try:
         text = data.decode("utf-16" if data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig")

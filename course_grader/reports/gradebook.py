@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 from course_checks.catalogue import catalogue
 
+from ..outcomes import NOTHING, words
 from ..submissions.submission_log import LogEntry
 from .class_settings import ClassSettings, Deadline
 from .lateness import days_late
-from .outcomes import NOTHING, UNREADABLE, words
 from .overrides import Override, decided_for
 from .results_folder import StoredResults
 from .roster import Person, Roster
@@ -120,7 +120,7 @@ def make_gradebook(
         for lesson, worth in lessons.items():
             work = student.work.setdefault(lesson, Work())
             lost = work.entry is None and student.unreadable & {"", lesson}
-            nothing = UNREADABLE if lost else NOTHING
+            nothing = words("unreadable").status if lost else NOTHING
             work.marks = {number: work.marks.get(number, Mark(status=nothing)) for number in worth}
             _sum_up(student, lesson, work, settings.deadlines.get(lesson))
     return Gradebook(lessons, students, settings)

@@ -15,7 +15,6 @@ BINS = 20
 class Item:
     """One exercise, by those who handed something in for its lesson."""
 
-    students: int  # how many they are
     difficulty: float | None  # the share of the points that they earned, from 0 to 1; None of nobody
     # Item-rest correlation: Pearson's between the points of this exercise and those of the lesson's others.
     discrimination: float | None  # None of fewer than ``FEWEST`` students, or where all have the same
@@ -30,7 +29,7 @@ def item(book: Gradebook, lesson: str, number: str) -> Item:
     worth = book.lessons[lesson][number]
     difficulty = statistics.fmean(own) / worth if own and worth else None
     varied = len(set(own)) > 1 and len(set(rest)) > 1
-    return Item(len(own), difficulty, statistics.correlation(own, rest) if varied and len(own) >= FEWEST else None)
+    return Item(difficulty, statistics.correlation(own, rest) if varied and len(own) >= FEWEST else None)
 
 
 def trend(book: Gradebook) -> list[tuple[str, float, str]]:

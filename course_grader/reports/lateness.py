@@ -17,11 +17,7 @@ POLICY = re.compile(
 
 
 def parse_due(text: str) -> datetime:
-    """A deadline, with its time zone; this machine's where none is given. Without seconds, the whole minute is in time.
-
-    Raises:
-        ValueError: It is no date with a time.
-    """
+    """A deadline, with its time zone; this machine's where none is given. Without seconds, the whole minute is in time."""
     try:
         due = datetime.fromisoformat(text.strip())
     except ValueError:
@@ -60,11 +56,7 @@ class Policy:
 
 
 def parse_policy(text: str) -> Policy:
-    """A policy in one line.
-
-    Raises:
-        ValueError: It has another form.
-    """
+    """A policy in one line, of the form ``POLICY_FORM``."""
     match = POLICY.fullmatch(" ".join(text.split()))
     percents = [] if not match else [float(match[name]) for name in ("percent", "most") if match[name]]
     if not match or max(percents) > 100:

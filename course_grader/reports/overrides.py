@@ -38,11 +38,7 @@ class Override:
 
 
 def read_overrides(folder: Path) -> list[Override]:
-    """The rows; none where there is no file.
-
-    Raises:
-        ValueError: A row is mistyped; the message names line, value and what was expected.
-    """
+    """The rows; none where there is no file. The error of a mistyped one names line, value and what was expected."""
     path = folder / FILE
     if not path.exists():
         return []
@@ -104,11 +100,7 @@ def _place(text: str) -> tuple[str, str, float]:
 def decided_for(
     overrides: Sequence[Override], students: Sequence["Student"], folder: Path
 ) -> list[tuple[Override, "Student"]]:
-    """Each row with each student whom it is about: groups first, so that a student's own row has the last word.
-
-    Raises:
-        ValueError: A row is about a student or group that nobody knows, or about several students.
-    """
+    """Each row with each student whom it is about: groups first, so that a student's own row has the last word."""
     by_name, by_group = defaultdict(list), defaultdict(list)
     for student in students:
         person = student.person

@@ -29,19 +29,12 @@ def moodle(book: Gradebook, lessons: list[str]) -> str:
     """A grading worksheet for Moodle, of one lesson; its gradebook imports the same file.
 
     The number behind "Participant" is taken from the roster (Moodle's own worksheet), else from the name of the download.
-
-    Raises:
-        ValueError: There are several lessons; a worksheet belongs to one assignment.
     """
     if len(lessons) != 1:
-        raise ValueError(
-            f"--lesson (none) must be given: {', '.join(lessons)} are graded; a worksheet is of one lesson"
-        )
+        raise ValueError(f"--lesson (none) must be given: {', '.join(lessons)} are graded; a worksheet has one lesson")
     (lesson,) = lessons
-    rows: list[list[object]] = [
-        ["Identifier", "Full name", "ID number", "Email address", "Grade", "Maximum Grade"]
-        + ["Last modified (grade)", "Feedback comments"]
-    ]
+    header = "Identifier,Full name,ID number,Email address,Grade,Maximum Grade,Last modified (grade),Feedback comments"
+    rows: list[list[object]] = [header.split(",")]
     for student in book.students:
         person = student.person or Person()
         download = None if CANVAS.fullmatch(student.name) else MOODLE.fullmatch(student.name)

@@ -16,17 +16,8 @@ try:
 except ImportError:  # Windows
     fcntl = None
 
-FOLDERS = ("results", "feedback")
-FILES = (
-    "grades.csv",
-    "review.csv",
-    "report.html",
-    "changed.csv",
-    "overrides.csv",
-    "class.json",
-    "submissions.json",
-    "run.json",
-)
+FOLDERS = {"results": "json", "feedback": "html"}  # with the ending of their files
+FILES = "grades.csv review.csv changed.csv overrides.csv report.html class.json submissions.json run.json".split()
 
 
 class StoredResults:
@@ -35,51 +26,39 @@ class StoredResults:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def result_path(self, student: str, label: str, lesson: str = "") -> Path:
-        """Where the result of one file of one student for one lesson belongs."""
-        return self.folder / "results" / f"{file_id(student, label, lesson)}.json"
-
-    def feedback_path(self, student: str, label: str, lesson: str = "") -> Path:
-        """Where the student's page belongs."""
-        return self.folder / "feedback" / f"{file_id(student, label, lesson)}.html"
+    def path(self, kind: str, student: str, label: str, lesson: str = "") -> Path:
+        """Where the result of one file of one student for one lesson belongs, or the page (``feedback``)."""
+        return self.folder / kind / f"{file_id(student, label, lesson)}.{FOLDERS[kind]}"
 
     def result(self, student: str, label: str, lesson: str = "") -> dict | None:
         """The stored result; None if there is none, or none that is whole."""
-        return _read(self.result_path(student, label, lesson))
+        return _read(self.path("results", student, label, lesson))
 
 
 class ResultsFolder(StoredResults):
     """What was graded, in a folder that no other grader writes to meanwhile; made if it is not there.
 
     Without a ``seed`` of the inputs it is the one that an earlier run left here, else a new one.
-
-    Raises:
-        RuntimeError: Another grader is at work in this folder.
-        ValueError: What is in the folder is not what a grader left, or is damaged.
     """
 
     def __init__(self, folder: Path, seed: str | None = None, options: ClassOptions | None = None) -> None:
         check_output(folder)
         for part in FOLDERS:
             (folder / part).mkdir(parents=True, exist_ok=True)
-        self._lock = open(folder / ".lock", "w")  # noqa: SIM115 - held as long as the results
-        try:
-            if fcntl is not None:
-                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with contextlib.ExitStack() as until_it_is_made:
+            self._lock = until_it_is_made.enter_context(open(folder / ".lock", "w"))
+            try:
+                if fcntl is not None:
+                    fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise RuntimeError(f"output ({folder}): another grader is at work there; wait for its end") from None
             for left in folder.rglob(f"{UNFINISHED}*"):  # of a run that was killed
                 left.unlink()
             super().__init__(folder)
             self.options = options or ClassOptions()
             self.seed = seed or self._earlier_seed() or secrets.token_hex(16)
             write_whole(folder / "run.json", json.dumps({"seed": self.seed}, indent=1) + "\n")
-        except BlockingIOError:
-            self._lock.close()
-            raise RuntimeError(
-                f"output ({folder}): another grader is at work in this folder; wait for its end"
-            ) from None
-        except BaseException:
-            self._lock.close()
-            raise
+            until_it_is_made.pop_all()  # held as long as the results
 
     def close(self) -> None:
         """Let another run have the folder."""
@@ -89,11 +68,11 @@ class ResultsFolder(StoredResults):
         """Write the page, then the result: where there is a result, its page is there too."""
         self.store_page(student, label, page, lesson)
         stored = result | {"digest": _digest(result)}
-        write_whole(self.result_path(student, label, lesson), json.dumps(stored, indent=1) + "\n")
+        write_whole(self.path("results", student, label, lesson), json.dumps(stored, indent=1) + "\n")
 
     def store_page(self, student: str, label: str, page: str, lesson: str = "") -> None:
         """Write a student's page, unless it stands there already."""
-        path = self.feedback_path(student, label, lesson)
+        path = self.path("feedback", student, label, lesson)
         if not path.is_file() or path.read_bytes() != page.encode():
             write_whole(path, page)
 
@@ -106,9 +85,8 @@ class ResultsFolder(StoredResults):
             seed = json.loads(path.read_text(encoding="utf-8"))["seed"]
             if isinstance(seed, str) and seed:
                 return seed
-        known = next(
-            (result["seed"] for path in results if (result := _read(path))), "SEED, as it stands in results/*.json"
-        )
+        seeds = (result["seed"] for path in results if (result := _read(path)))
+        known = next(seeds, "SEED, as it stands in results/*.json")
         raise ValueError(
             f"output ({self.folder}): run.json is damaged or gone; expected the seed of the inputs there. "
             f"Go on with --seed {known}, or grade into a new folder"
@@ -116,11 +94,7 @@ class ResultsFolder(StoredResults):
 
 
 def check_output(folder: Path, submissions: Path | None = None) -> None:
-    """See that results can go into a folder, before anything is written.
-
-    Raises:
-        ValueError: It is the folder of the submissions, or something else is in the way.
-    """
+    """See that results can go into a folder, and that it is not the submissions' own, before anything is written."""
     if submissions is not None and folder.resolve() == submissions.resolve():
         raise ValueError(f"--output ({folder}) is the folder of the submissions; expected another one, such as grades")
     if folder.exists() and not folder.is_dir():

@@ -1,6 +1,7 @@
 """The class's roster, and which student of it a folder belongs to. Never a guess between two."""
 
 import re
+import tomllib
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable
@@ -9,20 +10,8 @@ from pathlib import Path
 
 from .csv_files import read
 
-NAMES = {
-    "id": ("id", "student id", "student number", "id number", "idnumber", "matriculation number", "学号"),
-    "email": ("e-mail", "email", "email address", "e-mail address", "mail", "邮箱"),
-    "name": ("name", "full name", "student name", "student", "姓名"),
-    "first": ("first name", "given name", "firstname", "first"),
-    "last": ("last name", "surname", "family name", "lastname", "last"),
-    "user": ("user name", "username", "user", "login", "login id", "sis login id"),
-    "sis": ("sis user id",),
-    "section": ("section",),
-    "participant": ("identifier",),
-    "group": ("group", "groups", "group name"),
-}
+NAMES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))  # of columns, by field
 FORM = "expected a header with at least one of: id, e-mail, name (or first name, last name), user name"
-SKIPPED = "points possible"  # the second row of a gradebook from Canvas
 MOODLE = re.compile(r"(?P<name>.+?)_(?P<participant>\d+)(_(assignsubmission|onlinetext).*)?")
 CANVAS = re.compile(r"(?P<name>[^_]+?)(_LATE)?_(?P<user>\d+)_(?P<submission>\d+)")
 
@@ -52,19 +41,15 @@ class Person:
 
 
 def read_roster(path: Path) -> tuple[Person, ...]:
-    """The students of a roster: one's own list, a gradebook from Canvas, participants or a worksheet from Moodle.
-
-    Raises:
-        ValueError: It is no such file, or two rows have one id or one address.
-    """
+    """The students of a roster: one's own list, a gradebook from Canvas, participants or a worksheet from Moodle."""
     header, rows = read(path, "--roster")
     known = [name for name in ("id", "email", "name", "last", "user") if set(NAMES[name]) & set(header)]
     if not known:
         raise ValueError(f"--roster ({path}): its header is {', '.join(header) or 'empty'}; {FORM}")
     people, seen = [], {}
     for row in rows:
-        fields = {field: row.first(names) for field, names in NAMES.items()}
-        if fields["name"].lower() == SKIPPED:
+        fields = {field: next(filter(None, map(row.values.get, names)), "") for field, names in NAMES.items()}
+        if fields["name"].lower() == "points possible":  # the second row of a gradebook from Canvas
             continue
         if "," in fields["name"] and not fields["last"]:
             fields["last"], fields["first"] = (part.strip() for part in fields["name"].split(",", 1))

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
+from ..names import counted
 from .csv_files import written
 from .gradebook import Gradebook, Student, Work
 from .lateness import describe_due
-from .pages import days
 
 
 def table(book: Gradebook) -> str:
@@ -40,7 +40,7 @@ def lateness(lesson: str, work: Work) -> str:
     """How late a student's work was, and what that cost; empty where it was in time."""
     if not work.days:
         return ""
-    late = f"lesson {lesson}: {days(work.days)}"
+    late = f"lesson {lesson}: {counted(work.days, 'day')}"
     if work.decided:
         return f"{late}, points set by hand"
     return f"{late}, {work.points:g} of {work.earned:g} points kept" if work.points != work.earned else late

@@ -11,12 +11,11 @@ from . import overrides
 from .class_page import class_page
 from .class_settings import FILE, ClassSettings, load_class_settings
 from .csv_files import BYTE_ORDER_MARK, parsed, written
-from .feedback import page
 from .gradebook import Gradebook, class_of, make_gradebook
+from .pages import page
 from .results_folder import ResultsFolder, StoredResults
 from .table import review, table
 
-HEADER = ("student", "exercise", "before", "after")  # of changed.csv
 POINTS = re.compile(r"(\d+\.\d+) points|(lesson \d+)")
 
 
@@ -38,9 +37,6 @@ def write_reports(results: ResultsFolder, entries: Iterable[LogEntry], lessons: 
     """Write ``grades.csv``, ``review.csv``, ``changed.csv``, ``report.html`` and every student's page.
 
     The entries are of this run and of earlier ones; a deadline among this run's options is one of ``lessons``.
-
-    Raises:
-        ValueError: The class settings are damaged, or a row of the overrides is mistyped; nothing is written then.
     """
     entries = list(entries)
     settings = load_class_settings(results.folder).updated(results.options, lessons)
@@ -50,7 +46,7 @@ def write_reports(results: ResultsFolder, entries: Iterable[LogEntry], lessons: 
     texts = {
         FILE: settings.dumps(),
         "review.csv": review(book),
-        "changed.csv": written([HEADER, *(changed or [])]),
+        "changed.csv": written([("student", "exercise", "before", "after"), *(changed or [])]),
         "report.html": class_page(book, results, changed),
         "grades.csv": grades,
     }

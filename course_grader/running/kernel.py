@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..limits import MAX_JSON_VALUES, MIB, Limits
-from .fork_server import ForkServer
-from .launch import PlainKernel, SandboxedKernel
+from .launch import ForkServer, PlainKernel, SandboxedKernel
 from .library_copy import library_copy
 
 START_S = 60.0
@@ -35,13 +34,9 @@ class CellResult:
 
 
 class Kernel:
-    """A running kernel under watch.
+    """A running kernel under watch; a plain one without a sandbox where there is no fork server.
 
-    Args:
-        limits: The submission's limits.
-        deadline: When it must have ended, on ``time.monotonic``'s clock.
-        fork_server: None: a plain kernel without a sandbox.
-        library: As for ``Sandbox``.
+    It must have ended at ``deadline``, on ``time.monotonic``'s clock. ``library`` is as for ``Sandbox``.
     """
 
     def __init__(

@@ -58,7 +58,9 @@ def library_copy(names: frozenset[str]) -> Path:
         os.utime(target)
         return target
     copies.mkdir(parents=True, exist_ok=True)
-    _remove_old(copies)
+    for old in copies.iterdir():
+        if time.time() - old.stat().st_mtime > KEEP_S:
+            shutil.rmtree(old, ignore_errors=True)
     unfinished = copies / f".unfinished-{secrets.token_hex(8)}"
     try:
         library = without_bodies(_python_texts(LIBRARY, library_files()), names)
@@ -93,12 +95,6 @@ def _fill(target: Path, package: Path, paths: list[Path], texts: dict[Path, str]
                 shutil.copyfile(package / path, copy)
 
 
-def _remove_old(copies: Path) -> None:
-    for path in copies.iterdir():
-        if time.time() - path.stat().st_mtime > KEEP_S:
-            shutil.rmtree(path, ignore_errors=True)
-
-
 @functools.cache
 def _digest() -> str:
     digest = hashlib.sha256()
@@ -109,11 +105,7 @@ def _digest() -> str:
 
 
 def without_bodies(texts: dict[Path, str], names: Iterable[str]) -> dict[Path, str]:
-    """The library's modules (path -> source) with the bodies of these dotted names taken out.
-
-    Raises:
-        ValueError: The library has no function or class of that name.
-    """
+    """The library's modules (path -> source) with the bodies of these dotted names taken out."""
     trees = {path: ast.parse(text) for path, text in texts.items()}
     removed: dict[Path, set[str]] = {}
     for name in names:

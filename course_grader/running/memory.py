@@ -17,12 +17,10 @@ INODE_BYTES = 1024
 def memory_used(proc: Path, folders: tuple[Path, ...], limit: int) -> int:
     """Bytes that a sandbox holds: its processes, and what its open files and file names keep in the system's own memory.
 
-    Args:
-        proc: The sandbox's own /proc, as seen from here.
-        folders: Its writable folders, as seen from here, each a file system of its own.
-        limit: Only what is more than that is worked out in full, with pages and files that several processes share counted
-            once. Up to there they count for each, which takes little time. As soon as it is exceeded for certain, the rest
-            is left out: reading every page table takes seconds on a busy machine.
+    Its own ``proc`` and writable ``folders``, each a file system of its own, are paths as seen from here. Only what is more
+    than ``limit`` is worked out in full, with pages and files that several processes share counted once. Up to there they
+    count for each, which takes little time. As soon as it is exceeded for certain, the rest is left out: reading every page
+    table takes seconds on a busy machine.
     """
     names = sum(map(_inode_bytes, folders))
     buffers = max(KERNEL_BUFFERS.values()) * sum(map(_open_count, _fd_folders(proc)))
@@ -56,11 +54,9 @@ def _of_process(process: Path, lines: tuple[str, ...]) -> int:
 
 def _sum(thread: Path, lines: tuple[str, ...]) -> int:
     if lines is PSS_FIELDS:
-        try:
+        with contextlib.suppress(PermissionError):  # a process that shut itself off from the user who grades
             if size := _sizes(thread / "smaps_rollup", PSS_FIELDS):
                 return size
-        except PermissionError:  # a process that shut itself off from the user who grades
-            pass
     return _sizes(thread / "status", RSS_FIELDS)
 
 

@@ -21,9 +21,7 @@ from .kernel import CellResult, Kernel
 KERNEL_SIDE = f'__import__("{kernel_side.__name__}", fromlist=["x"])'
 LIBRARY = "course_utils."  # what the names of the course's own callables begin with
 STUDENTS = ("answer", "extra")  # the student's cells
-OBSERVATION_KEYS = ("nonce", "undefined", "text", "data")  # what an observation is made of
 MAX_REMOVED_CALLS = 200
-
 TOO_LONG = "time limit"  # in the place of an error's name
 
 
@@ -85,7 +83,8 @@ def _attempt(steps, probes, limits, kernel, run_log, skipped) -> int | None:
                 ran = rest if rest.fatal else ran
             if ran.fatal:
                 reason = _ended(kernel, ran)
-                run_log.events.append(f"{_where(step, index)}: {reason}")
+                place = f"{'answer' if step.role == 'answer' else 'check'} {number}" if number else f"cell {index + 1}"
+                run_log.events.append(f"{place}: {reason}")
                 if step.role in ("check", "answer"):
                     run_log.lost.setdefault(number, reason)
                 return latest if step.role == "provided" and latest is not None else index
@@ -130,7 +129,8 @@ def _note(run_log: RunLog, number: str, nonce: str, ran: CellResult, limits: Lim
     if ran.outcome == "time limit":
         run_log.lost[number] = "time limit"
     elif isinstance(payload, dict) and payload.get("nonce") == nonce:
-        observation = {key: payload[key] for key in OBSERVATION_KEYS if _is_ascii(payload.get(key))}
+        parts = {part: payload.get(part) for part in ("nonce", "undefined", "text", "data")}
+        observation = {part: text for part, text in parts.items() if _is_ascii(text)}
         if sum(len(text) for seen in (*run_log.observed.values(), observation) for text in seen.values()) > most:
             run_log.lost[number] = "output limit"
             return
@@ -156,16 +156,7 @@ def _ended(kernel: Kernel, ran: CellResult) -> str:
     if status is None:
         return "the kernel ended"
     if os.WIFSIGNALED(status):
-        return f"the kernel was ended by {_signal_name(os.WTERMSIG(status))}"
+        number = os.WTERMSIG(status)  # a real-time signal has no name
+        name = signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
+        return f"the kernel was ended by {name}"
     return f"the kernel ended itself with exit status {os.WEXITSTATUS(status)}"
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:  # a real-time signal
-        return f"signal {number}"
-
-
-def _where(step: NotebookStep, index: int) -> str:
-    return f"{'answer' if step.role == 'answer' else 'check'} {step.number}" if step.number else f"cell {index + 1}"

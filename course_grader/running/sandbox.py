@@ -68,9 +68,6 @@ class Sandbox:
     """An empty sandbox that lasts until it is closed or this process dies.
 
     The course's library is imported from the folder ``library``; None: from a copy with all but what decides.
-
-    Raises:
-        NoSandbox: bubblewrap is missing or does not work here; the message says what to do.
     """
 
     def __init__(self, limits: Limits, library: Path | None = None) -> None:
@@ -128,9 +125,8 @@ class Sandbox:
             self._close_pipes()
 
     def _close_pipes(self) -> None:
-        self.process.stdin.close()
-        self.process.stdout.close()
-        self.process.stderr.close()
+        for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
+            pipe.close()
         if self._claim:
             self._claim.close()
 

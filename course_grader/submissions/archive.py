@@ -29,11 +29,7 @@ class Member:
 
 
 def members(path: Path, modified: float) -> list[Member]:
-    """The files of an archive of this date (seconds since 1970).
-
-    Raises:
-        Unreadable: It is no archive that can be read, or holds too many files.
-    """
+    """The files of an archive of this date (seconds since 1970)."""
     with open_regular(path) as file, zipfile.ZipFile(file) as archive:
         infos = archive.infolist()
         if len(infos) > MAX_MEMBERS:
@@ -46,12 +42,7 @@ def members(path: Path, modified: float) -> list[Member]:
 
 
 def read_member(path: Path, place: int, most: int) -> bytes:
-    """The first ``most`` bytes of a file in an archive.
-
-    Raises:
-        Unreadable: It is encrypted.
-        Exception: Whatever a damaged archive brings about.
-    """
+    """The first ``most`` bytes of a file in an archive."""
     with open_regular(path) as file, zipfile.ZipFile(file) as archive:
         info = archive.infolist()[place]
         if info.flag_bits & 1:
@@ -61,11 +52,7 @@ def read_member(path: Path, place: int, most: int) -> bytes:
 
 
 def open_regular(path: Path) -> BinaryIO:
-    """Open a regular file for reading; a link is not followed, a pipe not waited for.
-
-    Raises:
-        Unreadable: It is something else.
-    """
+    """Open a regular file for reading, and nothing else; a link is not followed, a pipe not waited for."""
     flags = os.O_RDONLY
     for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"):
         flags |= getattr(os, name, 0)

@@ -45,13 +45,8 @@ class FoundFiles:
 def find_submissions(root: Path, stems: tuple[str, ...] = (), output: Path | None = None) -> FoundFiles:
     """Find every notebook under ``root``, every student without one, and whatever else looks handed in.
 
-    Args:
-        root: A folder with a folder (or a ZIP, or a notebook) per student, or a ZIP of the same.
-        stems: File names of the lessons, such as ``"05_masking"``; taken off the end of file names.
-        output: The grader's own folder.
-
-    Raises:
-        ValueError: There is nothing at ``root``.
+    ``root`` is a folder with a folder (or a ZIP, or a notebook) per student, or a ZIP of the same; ``stems``, the lessons'
+    file names such as ``"05_masking"``, are taken off the end of file names; ``output`` is the grader's own folder.
     """
     search = _Search(stems, output)
     if root.is_file():
@@ -223,6 +218,5 @@ def _no_notebook(where: str, others: list[str]) -> str:
     if not others:
         return f"there is no notebook in this {where}, nor anything else"
     more = f" and {len(others) - 3} more" if len(others) > 3 else ""
-    return (
-        f"there is no notebook in this {where}; it holds {', '.join(printable(name, 40) for name in others[:3])}{more}"
-    )
+    first = ", ".join(printable(name, 40) for name in others[:3])
+    return f"there is no notebook in this {where}; it holds {first}{more}"

@@ -1,16 +1,15 @@
 """Which lesson a notebook belongs to, and whether it is a student's work or the course's own text."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 
 from ..released_notebook import ReleasedNotebook
 from .file_names import parts_of
-from .rebuild import SubmittedCell
+from .rebuild import CHECK, SubmittedCell
 
-EXERCISE, SOLUTION, LESSON = "exercise", "solution", "lesson"  # as the build writes it into a notebook's metadata
+# as the build writes it into a notebook's metadata
+EXERCISE, SOLUTION, LESSON, TOUR = "exercise", "solution", "lesson", "tour"
 FOLDERS = {"solutions": SOLUTION, "notebooks": LESSON}
-CALL = re.compile(r"""^[ \t]*check\([ \t]*["'](\d{1,2})\.\d{1,2}["']""", re.MULTILINE)
 MARK = "# BEGIN SOLUTION"  # stands in the course's own solutions only: the build takes it out of what students get
 
 
@@ -22,7 +21,7 @@ def lesson_of(cells: list[SubmittedCell], releases: dict[str, ReleasedNotebook])
     ids = {cell.id for cell in cells} | {cell.grade_id for cell in cells}
     own = {lesson: {c.id for c in released.cells if c.role != "provided"} for lesson, released in releases.items()}
     counts = Counter({lesson: len(ids & own[lesson]) for lesson in releases if ids & own[lesson]})
-    calls = Counter(call.group(1).partition(".")[0].zfill(2) for cell in cells for call in CALL.finditer(cell.text))
+    calls = Counter(call.group(1).partition(".")[0].zfill(2) for cell in cells for call in CHECK.finditer(cell.text))
     likely = [lesson for lesson, _ in (*counts.most_common(), *calls.most_common())]
     return next((lesson for lesson in likely if lesson in releases), None)
 
@@ -33,7 +32,7 @@ def kind_of(metadata: dict, label: str) -> str:
     Where it does not say so itself, the folder tells that it lies in, as in a copy of the whole course.
     """
     kind = _course(metadata).get("kind")
-    if kind in (EXERCISE, SOLUTION, LESSON):
+    if kind in (EXERCISE, SOLUTION, LESSON, TOUR):
         return kind
     return next((FOLDERS[part] for part in parts_of(label)[:-1] if part in FOLDERS), EXERCISE)
 

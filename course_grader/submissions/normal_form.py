@@ -5,7 +5,6 @@ Two answers of one form say the same, so it shows who wrote the same, and who wr
 
 import ast
 import copy
-import functools
 import hashlib
 from dataclasses import dataclass
 from typing import Any
@@ -33,7 +32,8 @@ def compared(number: str, name: str, answer: str, released: str) -> dict[str, An
     ``form``: the digest, empty where nothing was written or it cannot be read; ``own_nodes``: how much of it was not handed
     out; ``equal_to_solution``: None where that would say nothing (quizzes, experiments, solutions of one or two statements).
     """
-    form, stub, solution = normal_form(answer, name), normal_form(released, name), _solution(number, name)
+    texts = (answer, released, carried(number).get("text") or "")
+    form, stub, solution = (normal_form(text, name) for text in texts)
     if form is None or form == stub:
         return {"form": "", "own_nodes": 0, "equal_to_solution": None}
     says_much = solution is not None and solution.statements >= FEWEST_STATEMENTS
@@ -63,12 +63,6 @@ def normal_form(code: str, name: str) -> NormalForm | None:
         return None
     statements = sum(isinstance(node, ast.stmt) and not isinstance(node, DEFINITIONS) for node in nodes)
     return NormalForm(digest, len(nodes), statements)
-
-
-@functools.cache
-def _solution(number: str, name: str) -> NormalForm | None:
-    text = carried(number).get("text")
-    return normal_form(text, name) if text else None
 
 
 def _without_words(tree: ast.AST) -> ast.AST:

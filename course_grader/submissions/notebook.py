@@ -13,11 +13,7 @@ class Unreadable(Exception):
 
 
 def parse(data: bytes) -> tuple[list[SubmittedCell], dict]:
-    """The cells of a notebook and its metadata.
-
-    Raises:
-        Unreadable: It is not a notebook of format 4 in UTF-8.
-    """
+    """The cells of a notebook of format 4 in UTF-8, and its metadata; anything else is ``Unreadable``."""
     if not data.strip():
         raise Unreadable("the file is empty")
     try:
@@ -42,15 +38,12 @@ def _submitted_cell(cell: object) -> SubmittedCell:
     if not isinstance(cell, dict):
         raise Unreadable("one of its cells is not a cell")
     source = cell.get("source", "")
-    if isinstance(source, list):
-        if not all(isinstance(line, str) for line in source):
-            raise Unreadable("one of its cells has a text that is not text")
-        source = "".join(source)
-    if not isinstance(source, str):
+    lines = source if isinstance(source, list) else [source]
+    if not all(isinstance(line, str) for line in lines):
         raise Unreadable("one of its cells has a text that is not text")
     metadata = cell.get("metadata")
     marks = metadata.get("nbgrader") if isinstance(metadata, dict) else None
     grade_id = marks.get("grade_id") if isinstance(marks, dict) else None
     kind, cell_id = cell.get("cell_type"), cell.get("id")
-    text = source.encode("utf-8", "replace").decode()  # half of a surrogate pair can be written in JSON
+    text = "".join(lines).encode("utf-8", "replace").decode()  # half of a surrogate pair can be written in JSON
     return SubmittedCell(*(value if isinstance(value, str) else "" for value in (kind, text, cell_id, grade_id)))

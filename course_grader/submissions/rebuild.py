@@ -73,7 +73,7 @@ def rebuild(released: ReleasedNotebook, submitted: Iterable[SubmittedCell]) -> R
             after.setdefault(place, []).append(NotebookStep("extra", cell.text))
         elif original.role == "answer":
             answers[original.id] = NotebookStep("answer", cell.text, original.number)
-        elif not _same_text(cell.text, original.text):
+        elif _plain(cell.text) != _plain(original.text):
             noticed.append(f"{_name(original)} was edited; the original ran")
             around = before if original.role == "check" else after
             around.setdefault(place, []).append(NotebookStep("extra", cell.text))
@@ -105,12 +105,8 @@ def _makes(cell: NotebookStep | SubmittedCell, name: str) -> bool:
     return name in cell.text and name in defined_names(read_cell(cell.text))
 
 
-def _same_text(text: str, released: str) -> bool:
-    """Whether two cells differ in line ends and trailing blanks at most."""
-    return _plain(text) == _plain(released)
-
-
 def _plain(text: str) -> str:
+    """A cell's text without what line ends and trailing blanks there are."""
     return "\n".join(line.rstrip() for line in text.strip().splitlines())
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from ..bounded import SECONDS, LimitExceeded, bounded
 from ..released_notebook import ReleasedNotebook
-from .identify import EXERCISE, LESSON, is_unchanged_solution, is_untouched, kind_of, lesson_of
+from .identify import EXERCISE, LESSON, TOUR, is_unchanged_solution, is_untouched, kind_of, lesson_of
 from .notebook import Unreadable, parse
 from .submission import Submission, read
 from .submission_log import LogEntry
@@ -105,7 +105,7 @@ def _of_student(
     for submission, content in files:
         if isinstance(content, FileDecision):
             decisions.append(content)
-        elif content.kind == LESSON and not content.lesson:
+        elif content.kind == TOUR or content.kind == LESSON and not content.lesson:
             of_the_course.append(submission)
         else:
             by_lesson.setdefault(content.lesson, []).append((submission, content))
@@ -137,12 +137,8 @@ def _of_student(
 
 def _rank(candidate: tuple[Submission, FileContent]) -> tuple:
     submission, content = candidate
-    return (
-        not content.unchanged_solution,
-        not content.untouched,
-        submission.saved or submission.modified,
-        submission.label,
-    )
+    date = submission.saved or submission.modified
+    return not content.unchanged_solution, not content.untouched, date, submission.label
 
 
 def _as_note(decision: FileDecision) -> FileDecision:

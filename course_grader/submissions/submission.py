@@ -22,11 +22,7 @@ class Submission:
 
 
 def read(submission: Submission, most_mb: float) -> bytes:
-    """The file's bytes. A file in an archive can be made to take long: call it through ``bounded``.
-
-    Raises:
-        Unreadable: It is no regular file, too large, or cannot be read.
-    """
+    """The file's bytes, or ``Unreadable``. A file in an archive can be made to take long: call it through ``bounded``."""
     if submission.problem or submission.path is None:
         raise Unreadable(submission.problem or "there is no file")
     most = int(most_mb * MIB)

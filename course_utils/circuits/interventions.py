@@ -9,7 +9,7 @@ Source:
 """
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import torch
 from jaxtyping import Float
@@ -19,6 +19,7 @@ from ..multi_head import MultiHeadAttention
 from .matrices import head_rows
 
 Head = tuple[str, int]
+_CUT: set[tuple[int, int]] = set()  # projections and rows whose stream is another one at present
 
 
 @contextlib.contextmanager
@@ -52,65 +53,81 @@ def replaced_heads(model: nn.Module, outputs: Mapping[Head, Float[Tensor, "..."]
 
 
 @contextlib.contextmanager
-def cut_path(model: nn.Module, writer: Head, reader: Head, into: str) -> Iterator[None]:
-    """While the block runs, hide from one input of a head what an earlier head wrote to the stream.
+def cut_path(model: nn.Module, writers: Head | Sequence[Head], reader: Head, into: str) -> Iterator[None]:
+    """While the block runs, hide from one input of a head what one or several earlier heads wrote to the stream.
 
     Everything else still sees it: the reader's other inputs, the other heads, the output. The reader's input is the norm of the
-    stream without the writer's part, so only the *direct* path is cut, not what goes by way of sublayers in between.
+    stream without the writers' parts, so only the *direct* path is cut, not what goes by way of sublayers in between.
 
     Args:
-        model: A pre-norm model; both heads are of self-attentions of the same stack.
-        writer: The earlier head.
+        model: A pre-norm model; all heads are of self-attentions of the same stack.
+        writers: The earlier head, or several that are hidden together.
         reader: The later one.
         into: ``"q"``, ``"k"`` or ``"v"`` of the reader. With grouped heads, all readers of that key/value head are concerned.
 
     Raises:
-        ValueError: There is no such head, the order is wrong, ``into`` is none of the three, or the model is post-norm, whose
-            norms stand in the stream itself.
+        ValueError: There is no such head, the order is wrong, ``into`` is none of the three, a path into the same input is cut
+            already, or the model is post-norm, whose norms stand in the stream itself.
     """
     if into not in ("q", "k", "v"):
         raise ValueError(f"into ({into!r}) must be 'q', 'k' or 'v'")
-    source, target = attention_of(model, writer[0]), attention_of(model, reader[0])
+    several = [writers] if isinstance(writers[0], str) else list(writers)
+    target = attention_of(model, reader[0])
     layer_name, _, kind = reader[0].rpartition(".")
     layer = model.get_submodule(layer_name)
-    if kind != "self_attention" or not writer[0].endswith(".self_attention"):
-        raise ValueError(
-            f"writer ({writer[0]}) and reader ({reader[0]}) must be self-attentions: one stream runs through both"
-        )
+    written_by = []
+    for name, head in several:
+        attention = attention_of(model, name)
+        written_by.append((attention, head_rows(attention, head)[0]))
+        _require_earlier(name, reader[0])
+    if kind != "self_attention":
+        raise ValueError(f"reader ({reader[0]}) must be a self-attention: one stream runs through all of them")
     if not getattr(layer, "pre_norm", True):
         raise ValueError(
             "the model is post-norm: its norms stand in the stream, so nothing in it is a sum of what heads wrote"
         )
-    if _place(writer[0]) >= _place(reader[0]) or _place(writer[0])[0] != _place(reader[0])[0]:
-        raise ValueError(
-            f"writer ({writer[0]}) must stand in an earlier layer of the same stack than reader ({reader[0]})"
-        )
-    written_rows, _ = head_rows(source, writer[1])
     query_rows, shared_rows = head_rows(target, reader[1])
     rows = query_rows if into == "q" else shared_rows
     projection: nn.Linear = getattr(target, f"{into}_proj")
+    if (cut := (id(projection), rows.start)) in _CUT:
+        raise ValueError(
+            f"a path into {into!r} of {reader} is cut already: hand over all writers at once, cut_path(model, [...], ...)"
+        )
+    written: list[Tensor] = []
     seen: dict[str, Tensor] = {}
 
-    def keep_written(_module: nn.Module, arguments: tuple[Tensor]) -> None:
-        seen["written"] = arguments[0][..., written_rows] @ source.o_proj.weight[:, written_rows].T  # (B, L, d_model)
+    def keep_written(attention: MultiHeadAttention, of_head: slice):
+        weight = attention.o_proj.weight[:, of_head]  # (d_model, d_head)
+        return lambda _module, arguments: written.append(arguments[0][..., of_head] @ weight.T)  # (B, L, d_model)
 
     def keep_stream(_module: nn.Module, arguments: tuple[Tensor]) -> None:
-        seen["stream"] = arguments[0]
+        seen["stream"] = arguments[0] - sum(written)
+        written.clear()
 
     def without(_module: nn.Module, _arguments: tuple[Tensor], output: Tensor) -> Tensor:
         # The norm by its forward, so that its own hook does not take this for the stream.
         alone = nn.functional.linear(
-            layer.attention_norm.forward(seen["stream"] - seen["written"]),
+            layer.attention_norm.forward(seen["stream"]),
             projection.weight[rows],
             None if projection.bias is None else projection.bias[rows],
         )
         return torch.cat((output[..., : rows.start], alone, output[..., rows.stop :]), dim=-1)
 
     with contextlib.ExitStack() as hooks:
-        hooks.callback(source.o_proj.register_forward_pre_hook(keep_written).remove)
+        _CUT.add(cut)
+        hooks.callback(_CUT.discard, cut)
+        for attention, of_head in written_by:
+            hooks.callback(attention.o_proj.register_forward_pre_hook(keep_written(attention, of_head)).remove)
         hooks.callback(layer.attention_norm.register_forward_pre_hook(keep_stream).remove)
         hooks.callback(projection.register_forward_hook(without).remove)
         yield
+
+
+def _require_earlier(writer: str, reader: str) -> None:
+    if not writer.endswith(".self_attention"):
+        raise ValueError(f"writer ({writer}) must be a self-attention: one stream runs through all of them")
+    if _place(writer) >= _place(reader) or _place(writer)[0] != _place(reader)[0]:
+        raise ValueError(f"writer ({writer}) must stand in an earlier layer of the same stack than reader ({reader})")
 
 
 def attention_of(model: nn.Module, name: str) -> MultiHeadAttention:

@@ -88,6 +88,7 @@ def generate(
     top_p: float | None = None,
     generator: torch.Generator | None = None,
     use_cache: bool = True,
+    cache: Sequence[Any] | None = None,
 ) -> Int[Tensor, "B L_all"]:
     """Go on with a prompt, one token at a time; the result is the prompt and the new tokens.
 
@@ -97,17 +98,21 @@ def generate(
         generator: Source of randomness; None: PyTorch's own.
         use_cache: Keep keys and values, so that a step computes one position; False: compute all again at every step. The
             tokens are the same.
+        cache: An empty one to use in place of one that holds everything, such as ``model.start_window`` gives.
     """
     if max_new_tokens < 1:
         raise ValueError(f"max_new_tokens ({max_new_tokens}) must be at least 1")
     if prompt.dim() != 2 or 0 in prompt.shape:
         raise ValueError(f"prompt has shape {tuple(prompt.shape)}; expected (B, L) with at least one token")
+    if cache is not None and not use_cache:
+        raise ValueError("cache is given and use_cache is False; give one or the other")
     tokens = prompt
-    cache = model.start_cache(len(prompt), prompt.shape[1] + max_new_tokens - 1) if use_cache else None
+    if cache is None and use_cache:
+        cache = model.start_cache(len(prompt), prompt.shape[1] + max_new_tokens - 1)
     fed = prompt
     for _ in range(max_new_tokens):
         logits = model.next_logits(fed, cache=cache)  # (B, V)
         new = draw_token(logits, generator=generator, temperature=temperature, top_k=top_k, top_p=top_p)  # (B, 1)
         tokens = torch.cat((tokens, new), dim=1)  # (B, L + 1, then one more each time)
-        fed = new if use_cache else tokens
+        fed = tokens if cache is None else new
     return tokens

@@ -8,8 +8,11 @@ from .architecture import architecture
 from .attention import attention_flow, three_roles
 from .beams import Beam, beam_tree, looked_at
 from .caches import cache_strip, cache_strips, head_wiring, head_wirings
+from .chunked import chunked_forms
 from .decoder_step import decoder_step
+from .divided import divided
 from .heads import attention_lines, head_maps
+from .induction import induction
 from .layer_kinds import cost_lines, influence_maps
 from .leaks import moved_outputs, training_losses
 from .masks import mask_cells, mask_gallery, masked_weights
@@ -27,9 +30,9 @@ from .vectors import clock_hands, rotation, word_map
 
 __all__ = [
     "Beam", "architecture", "areas", "attention_flow", "attention_lines", "beam_tree", "cache_strip",
-    "cache_strips", "clock_hands", "cost_lines", "decoder_step", "growing_paths", "head_maps", "head_wiring",
-    "head_wirings", "influence_maps", "legend", "look_step_speak", "looked_at", "lookup", "mask_cells",
-    "mask_gallery", "masked_weights", "matmul", "moved_outputs", "multi_head", "projection", "reshape",
+    "cache_strips", "chunked_forms", "clock_hands", "cost_lines", "decoder_step", "divided", "growing_paths", "head_maps",
+    "head_wiring", "head_wirings", "induction", "influence_maps", "legend", "look_step_speak", "looked_at", "lookup",
+    "mask_cells", "mask_gallery", "masked_weights", "matmul", "moved_outputs", "multi_head", "projection", "reshape",
     "residual_stream", "road_map", "rotation", "running_softmax", "shifted_targets", "split_merge",
     "straight_streams", "three_roles", "training_losses", "two_norms", "unrolled", "word_map",
 ]  # fmt: skip

@@ -53,12 +53,16 @@ ROWS = (
         ("Layers", "attention in\nits block"), ("Transformer", "encoder and\ndecoder"),
         ("Pronouncing", "a word it has\nnever seen"), ("Writing", "a model that\ncontinues a text")
     )),
+    ("Beyond", "output", (
+        ("Looking inside", "what heads do,\nand what for"), ("Long contexts", "a text longer\nthan its memory"),
+        ("Across machines", "one text on\nseveral ranks")
+    )),
 )  # fmt: skip
 WIDTH, HEIGHT, GAP, STEP = 1.5, 0.9, 0.27, 1.36  # inches
 
 
 def road_map(here: int = 0) -> Axes:
-    """The lessons in three rows, each with what it is about; the one you are in has a filled box.
+    """The lessons in four rows, each with what it is about; the one you are in has a filled box.
 
     Args:
         here: Number of the lesson that is marked.

@@ -61,9 +61,12 @@ def residual_stream(model: nn.Module, batch: Sequence[Any], **options: Any) -> A
     words = f"root mean square over tokens and features; {len(layers)} layers, {len(added)} sublayers"
     draw.text(0, -0.34, words, SHAPE, SOFT, ha="left", va="top")
     return draw.finish(
-        f"The residual stream of {type(model).__name__} through {len(layers)} layers: length {number(sizes[0])} at the start, "
+        f"The residual stream of {type(model).__name__} through {len(layers)} layers: size {number(sizes[0])} at the start, "
         f"{number(sizes[-1])} at the end. Added: "
-        + ", ".join(f"{name} {number(size)}" for name, size in zip(names, added, strict=True))
+        + ", ".join(
+            f"layer {n // per_layer + 1} {name.rpartition('.')[2].replace('_', ' ')} {number(size)}"
+            for n, (name, size) in enumerate(zip(names, added, strict=True))
+        )
         + "."
     )
 

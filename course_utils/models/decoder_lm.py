@@ -6,7 +6,7 @@ Shape letters: ``B`` batch, ``H`` heads, ``L`` new positions, ``L_all`` with tho
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from ..kv_cache import KVCache
+from ..kv_cache import KVCache, WindowCache
 from ..layers import NORMS, DecoderOnlyLayer, embedded
 from ..masks import AttentionMask, causal_mask
 from ..positions import LearnedPositions, RotaryPositions
@@ -94,6 +94,25 @@ class DecoderLM(nn.Module):
         c = self.config
         if max_len > c.max_len:
             raise ValueError(f"max_len ({max_len}) is above the positions that this model has room for ({c.max_len})")
-        weight = self.embedding.weight
-        sizes = (batch_size, c.num_kv_heads or c.num_heads, max_len, c.d_model // c.num_heads)
-        return [KVCache(*sizes, dtype=weight.dtype, device=weight.device) for _ in self.layers]
+        return [self._cache(KVCache, batch_size, max_len) for _ in self.layers]
+
+    def start_window(self, batch_size: int, window: int, *, sinks: int = 0) -> list[WindowCache]:
+        """An empty cache for each layer that keeps the latest ``window`` positions and the first ``sinks``.
+
+        Raises:
+            ValueError: A size is not positive, both together are not below ``config.max_len``, or the model adds learned
+                positions to its embeddings, which cannot move.
+        """
+        c = self.config
+        if c.positions == "learned":
+            raise ValueError(
+                "a window moves along the text, but this model's learned positions are part of its embeddings"
+            )
+        if window + sinks >= c.max_len:
+            raise ValueError(f"window + sinks ({window} + {sinks}) must be below this model's max_len ({c.max_len})")
+        return [self._cache(WindowCache, batch_size, window, sinks=sinks) for _ in self.layers]
+
+    def _cache(self, kind: type[KVCache], batch_size: int, room: int, **options: int) -> KVCache:
+        c, weight = self.config, self.embedding.weight
+        num_kv_heads, d_head = c.num_kv_heads or c.num_heads, c.d_model // c.num_heads
+        return kind(batch_size, num_kv_heads, room, d_head, dtype=weight.dtype, device=weight.device, **options)

@@ -27,16 +27,16 @@ def mark_levels(ax: Axes, levels: Mapping[str, float]) -> Axes:
 
 
 def mark_places(ax: Axes, places: Mapping[str, float]) -> Axes:
-    """Dotted gray lines upright, each with its name at the left of its lower end."""
+    """Dotted gray lines upright, each with its name above it, outside the Axes, where it hides nothing."""
     for name, place in places.items():
         ax.axvline(place, color="0.45", ls=":", lw=1.2, zorder=0.5)
         ax.annotate(
             name,
-            (place, 0),
-            (-3, 4),
+            (place, 1),
+            (0, 3),
             xycoords=("data", "axes fraction"),
             textcoords="offset points",
-            ha="right",
+            ha="center",
             fontsize=8,
             color="0.3",
         )

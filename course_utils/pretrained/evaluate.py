@@ -5,11 +5,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import nn
 
 from ..datasets.documentation import documentation_split
 from ..datasets.pronunciations import split
 from ..datasets.text_windows import encode_text
+from ..datasets.written_twice import second_half_bits, twice
 from ..decoding import Decoded, beam_search, greedy_decode
 from ..files import write_whole
 from ..metrics import text_scores
@@ -21,6 +23,7 @@ GROUPS = {
     "recurrent": ("recurrent_attention", "recurrent_no_attention"),
     "pronounce": ("transformer",),
     "documentation": ("language_model",),
+    "induction": ("induction",),
 }
 WINDOW, STRIDE = 512, 256  # characters in a window of the language model; where it is judged, windows overlap
 BEGIN, END = "<!-- figures: python -m course_utils.pretrained evaluate -->", "<!-- end of figures -->"
@@ -47,7 +50,10 @@ def figures(names: Sequence[str]) -> str:
 def _rows(name: str, model: nn.Module) -> list[dict[str, str]]:
     facts = shipped.training_of(name)
     made = {"model": f"`{name}`", "parameters": f"{count_parameters(model):,}"}
-    made |= {fact: str(facts[fact]) for fact in ("epochs", "seed", "minutes")}
+    made |= {fact: str(facts[fact]) for fact in ("epochs", "updates", "seed", "minutes") if fact in facts}
+    if name in GROUPS["induction"]:
+        strings = {length: twice(1000, length, torch.Generator().manual_seed(length)) for length in (10, 16, 20, 26)}
+        return [made | {f"{length} letters": f"{second_half_bits(model, ids):.2f}" for length, ids in strings.items()}]
     if isinstance(model, DecoderLM):
         parts = documentation_split()._asdict().items()
         scores = {part: text_scores(model, encode_text(text), length=WINDOW, stride=STRIDE) for part, text in parts}

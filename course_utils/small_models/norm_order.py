@@ -3,7 +3,7 @@
 The model, its measures and its training. ``experiments/norm_order.py`` trains it with several learning rates and seeds.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import torch
 import torch.nn.functional as F
@@ -14,8 +14,6 @@ from ..layers import EncoderLayer, InputEmbedding, LayerNorm
 from ..positions import SinusoidalPositions
 
 SYMBOLS, LENGTH, D_MODEL = 8, 8, 32
-
-
 STEPS, EVERY = 300, 50  # updates; updates between two measurements
 
 
@@ -57,37 +55,42 @@ class Reverser(nn.Module):
         return self.classify(self.norm(self.stream(tokens)))
 
 
-def make_alike(model: Reverser, size: float = 2.0) -> None:
+def make_alike(model: Reverser, size: float = 5.0) -> None:
     """Add one vector, of ``size`` times a token's length and always the same, to every token that enters the first layer."""
     shared = F.layer_norm(torch.randn(D_MODEL, generator=torch.Generator().manual_seed(7)), (D_MODEL,)) * size
     model.embed.register_forward_hook(lambda _, tokens, x: x + shared)
 
 
-def keep_apart(model: Reverser) -> None:
-    """Take off what each sublayer would add to all tokens of a sequence alike."""
-    for layer in model.layers:
-        for part in (layer.self_attention, layer.feed_forward):
-            part.register_forward_hook(lambda _, given, change: change - change.mean(dim=1, keepdim=True))
-
-
-def make_opposite(model: Reverser, size: float = 2.0) -> None:
+def make_opposite(model: Reverser, size: float = 5.0) -> None:
     """Add the vector of ``make_alike`` to every other token and take it from the rest: as large a change, but tokens unlike."""
     shared = F.layer_norm(torch.randn(D_MODEL, generator=torch.Generator().manual_seed(7)), (D_MODEL,)) * size
     signs = torch.tensor([1.0, -1.0, 1.0, -1.0, -1.0, 1.0, -1.0, 1.0])[:, None]  # (L, 1): the same at mirror images
     model.embed.register_forward_hook(lambda _, tokens, x: x + signs * shared)
 
 
+def keep_apart(model: Reverser) -> None:
+    """Take off what each sublayer would add to all tokens of a sequence alike."""
+    _change_sublayers(model, lambda _, change: _apart(change)[0])
+
+
 def keep_small(model: Reverser) -> None:
     """Shrink what each sublayer adds to the size that ``keep_apart`` would leave it, with all that it adds to tokens alike."""
 
-    def shrink(_part: nn.Module, _given: tuple[Tensor, ...], change: Tensor) -> Tensor:
-        apart = change - change.mean(dim=1, keepdim=True)  # (n, L, d_model)
-        left, whole = (part.norm(dim=(1, 2), keepdim=True) for part in (apart, change))  # (n, 1, 1) each
-        return change * (left / whole).detach()
+    def shrink(_: Tensor, change: Tensor) -> Tensor:
+        _, share = _apart(change)
+        return change * share
 
-    for layer in model.layers:
-        for part in (layer.self_attention, layer.feed_forward):
-            part.register_forward_hook(shrink)
+    _change_sublayers(model, shrink)
+
+
+def keep_apart_and_large(model: Reverser) -> None:
+    """As ``keep_apart``, with what is left of each sublayer's result blown up to the size of the whole."""
+
+    def blow_up(_: Tensor, change: Tensor) -> Tensor:
+        apart, share = _apart(change)
+        return apart / share
+
+    _change_sublayers(model, blow_up)
 
 
 def fade_direct_path(model: Reverser, share: float = 0.5**0.5) -> None:
@@ -96,13 +99,25 @@ def fade_direct_path(model: Reverser, share: float = 0.5**0.5) -> None:
     The share of sublayers that are as large as what they are added to is the root of one half. For post-norm models.
     """
 
-    def fade(_part: nn.Module, given: tuple[Tensor, ...], change: Tensor) -> Tensor:
-        nothing = given[0] - given[0].detach()  # (n, L, d_model): 0, with a gradient
+    def fade(x: Tensor, change: Tensor) -> Tensor:
+        nothing = x - x.detach()  # (n, L, d_model): 0, with a gradient
         return change - (1 - share) * nothing
 
+    _change_sublayers(model, fade)
+
+
+def _change_sublayers(model: Reverser, rule: Callable[[Tensor, Tensor], Tensor]) -> None:
+    """Let every sublayer add what ``rule`` makes of its input and of what it would add, both ``(n, L, d_model)``."""
     for layer in model.layers:
         for part in (layer.self_attention, layer.feed_forward):
-            part.register_forward_hook(fade)
+            part.register_forward_hook(lambda _, given, change: rule(given[0], change))
+
+
+def _apart(change: Float[Tensor, "n L d_model"]) -> tuple[Float[Tensor, "n L d_model"], Float[Tensor, "n 1 1"]]:
+    """What is added to the tokens of a sequence without what is added to all alike, and its share of the size."""
+    apart = change - change.mean(dim=1, keepdim=True)
+    left, whole = (part.norm(dim=(1, 2), keepdim=True) for part in (apart, change))
+    return apart, (left / whole).detach()
 
 
 def likeness(x: Float[Tensor, "n L d_model"]) -> float:
@@ -113,7 +128,7 @@ def likeness(x: Float[Tensor, "n L d_model"]) -> float:
 
 
 def measure(model: Reverser) -> tuple[float, float, float]:
-    """Loss, share of symbols right, likeness, on 500 sequences that no model was trained on."""
+    """Loss, share of symbols right, likeness, on 500 sequences drawn apart from those of the training."""
     tokens = torch.randint(0, SYMBOLS, (500, LENGTH), generator=torch.Generator().manual_seed(99))
     with torch.no_grad():
         x = model.stream(tokens)

@@ -1,10 +1,12 @@
 """Predictions: asked for before a cell runs, kept in this kernel, and shown again beside what came out.
 
 ``predict`` asks, ``came_out`` answers, ``predictions`` lists them all. A restart forgets them here; what a person kept
-stays in their progress (``course_utils.progress``).
+stays in their progress (``course_utils.progress``). Where nobody has kept one, what came out is behind a fold; and the build
+folds the stored outputs of the cells that lead to it. The web site reads question and outcome from the ``data-`` attributes.
 """
 
 import html
+import json
 from collections.abc import Sequence
 
 import ipywidgets
@@ -61,6 +63,19 @@ class Prediction(ipywidgets.VBox):
             self._show(f"Kept. {self.comparison()}")
         self.note()
 
+    def came_out(self) -> Display:
+        """What came out beside the guess; without a guess, behind a fold."""
+        text = html.escape(self.comparison())
+        if self.guess is None:
+            outcome = html.escape(json.dumps([self.outcome, self._formatted(self.outcome)]))
+            asked = (
+                f'<summary>Prediction {self.name}: what came out</summary><div data-came-out="{outcome}">{text}</div>'
+            )
+            page = f'<details style="{BOX}" data-prediction="{self.name}">{asked}</details>'
+        else:
+            page = f'<div style="{BOX}"><b>Prediction {self.name}</b> {text}</div>'
+        return Display(f"Prediction {self.name}. {self.comparison()}", page)
+
     def comparison(self) -> str:
         """The guess and the outcome in one sentence."""
         outcome = f"It came out: {self._formatted(self.outcome)}."
@@ -96,7 +111,19 @@ class Prediction(ipywidgets.VBox):
 
     def _repr_mimebundle_(self, **options: object) -> dict[str, object]:
         """As for every widget, with the whole text for pages without a kernel: ipywidgets cuts it."""
-        return {**super()._repr_mimebundle_(**options), "text/plain": repr(self)}
+        return {**super()._repr_mimebundle_(**options), "text/plain": repr(self), "text/html": self._page()}
+
+    def _page(self) -> str:
+        """The question on a page without a kernel."""
+        control = self.inputs[0]
+        number = {} if self.labels else {"low": control.min, "high": control.max, "step": control.step}
+        kind = "shares" if len(self.inputs) > 1 else "choice" if self.labels else "number"
+        asks = html.escape(json.dumps({"name": self.name, "kind": kind, "labels": self.labels, **number}))
+        choices = "".join(f"<li>{html.escape(label)}</li>" for label in self.labels)
+        return (
+            f'<div style="{BOX}" data-predict="{asks}"><b>Predict {self.name}</b> · {html.escape(self.question)}'
+            f"{choices and f'<ul>{choices}</ul>'} <i>Run this cell to keep your prediction.</i></div>"
+        )
 
     def __repr__(self) -> str:
         among = f" One of: {'; '.join(self.labels)}." if len(self.inputs) == 1 and self.labels else ""
@@ -173,19 +200,22 @@ def came_out(name: str, value: Tensor | Sequence[float] | float | str) -> Displa
         raise ValueError(f"prediction {name!r} asks for {_asks_for(prediction)}; {value!r} came out")
     prediction.outcome = value
     prediction.note()
-    text = prediction.comparison()
-    return Display(
-        f"Prediction {name}. {text}", f'<div style="{BOX}"><b>Prediction {name}</b> {html.escape(text)}</div>'
-    )
+    return prediction.came_out()
 
 
 def predictions() -> Display:
-    """All predictions of this run: what was asked, what was guessed, what came out."""
+    """All predictions of this run: what was asked, what was guessed, what came out (of those not kept, behind a fold)."""
     rows = [(name, *prediction.row()) for name, prediction in _PREDICTIONS.items()]
     if not rows:
         return Display("No predictions yet.", f'<div style="{BOX}">No predictions yet.</div>')
     text = "\n".join(f"{name} {asked} You: {guess}. It came out: {outcome}." for name, asked, guess, outcome in rows)
-    return Display(text, progress_log.html_table([("", "asked", "you predicted", "it came out"), *rows]))
+    header = ("", "asked", "you predicted", "it came out")
+    kept = [row for row in rows if row[2] != NONE_KEPT]
+    table = progress_log.html_table([header, *kept]) if kept else ""
+    if rest := [row for row in rows if row[2] == NONE_KEPT]:
+        folded = progress_log.html_table([header, *rest])
+        table += f"<details><summary>{len(rest)} without a prediction of yours</summary>{folded}</details>"
+    return Display(text, table)
 
 
 def _asks_for(prediction: Prediction) -> str:

@@ -35,7 +35,7 @@ torch.set_num_threads(1)  # the tensors of 7.9 are small: more threads would wai
 # ### 7.1 · How long a text fits
 # 3 points · difficulty 3 of 5 · 6 minutes · core
 #
-# You have so much memory left for the key/value cache. How long may each sequence get? In some models part of the layers look back through a sliding window (lesson 05). Such a layer keeps only its latest `window` positions, the others keep every position. Write `longest_text(...)`, the largest length for which the whole cache fits.
+# You have a certain amount of memory left for the key/value cache. How long may each sequence get? In some models part of the layers look back through a sliding window (lesson 05). Such a layer keeps only its latest `window` positions, the others keep every position. Write `longest_text(...)`, the largest length for which the whole cache fits.
 #
 # | argument | meaning |
 # |---|---|
@@ -103,7 +103,7 @@ def longest_text(
 # once the windows are full, what is left is shared out to all layers.
 #     (num_layers - num_windowed) => num_layers
 # Try: keep to whole numbers: // cuts down to a whole one, exactly.
-# the length is a broken number.
+# the length isn't a whole number.
 #     room // num_layers => memory / one / num_layers
 #     (room - num_windowed * window) // => (memory / one - num_windowed * window) /
 # the numbers go through floats, which lose the last digits of large ones.
@@ -141,7 +141,7 @@ check("7.1", longest_text)
 # ### 7.2 · A key/value cache
 # 4 points · difficulty 3 of 5 · 15 minutes · more
 #
-# Write the class `Cache` for one attention layer. Room for `max_len` positions is set aside once; each update writes the new positions behind the old ones.
+# Write the class `Cache` for one attention layer. Room for `max_len` positions is set aside once; each update writes the new positions after the old ones.
 #
 # | what | shape, meaning |
 # |---|---|
@@ -152,7 +152,7 @@ check("7.1", longest_text)
 #
 # If the new positions do not fit, `update` raises a `ValueError` with a sentence of yours and leaves the cache as it was. Filling the room to the last position is allowed.
 #
-# What comes back may be views or copies. What is kept is the cache's own: whatever happens to `key` and `value` after the call, or in another cache, does not change it. The course's `KVCache` is off limits.
+# What comes back may be views or copies. What is kept is the cache's own: whatever happens to `key` and `value` after the call, or in another cache, does not change it. The course's own caches are off limits.
 #
 # Example: a cache with `max_len=4` gets the key 2, then the keys 5 and 7 (one head of size 1). The first update returns the keys `[2]`, the second `[2, 5, 7]`, without a fourth that nobody wrote; a third update with two more raises the error, and the length is still 3.
 
@@ -239,7 +239,7 @@ check("7.2", Cache)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# What lies behind the last written position is zeros. A key of zeros has a score of 0, and a score of 0 gets weight: those positions must not be handed back.
+# What comes after the last written position is zeros. A key of zeros has a score of 0, and a score of 0 gets weight: those positions must not be handed back.
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
@@ -516,7 +516,7 @@ check("7.5", pool_heads)
 # ### 7.6 · Find the bug
 # 3 points · difficulty 3 of 5 · 12 minutes · core
 #
-# The function below repeats nothing: it gives the query heads an axis for their group and lets the product broadcast over it, which is how it should be done. All its shapes are right, and a model trained with it even learns. But weights trained elsewhere give nonsense with it. In the cell, value head 0 is full of zeros and value head 1 full of ones. Four query heads share them, two by two. Run it, and look at which query head met which value head.
+# The function below has no loop and no `repeat`. It gives the query heads an axis for their group and lets the product broadcast over it. All its shapes are right, and a model trained with it even learns. But weights trained elsewhere give nonsense with it. In the cell, value head 0 is full of zeros and value head 1 full of ones. Four query heads share them, two by two. Run it, and look at which query head met which value head.
 
 # %%
 def grouped_attention_broken(query, key, value, mask):
@@ -634,7 +634,7 @@ check("7.6", grouped_attention)
 # | `.step(x_new)` | `x_new`: `(B, L_new, d_model)`, the positions that come next; `L_new` is 1 or more, `B` the same in all steps |
 # | returns | `(B, L_new, d_model)`, the outputs of the new positions |
 #
-# Each new position sees all the positions of earlier steps, itself, and in its own piece those before it. Two layers of the same class must not share anything. Any form of cache will do: your own `Cache` from 7.2 with enough room (the check feeds at most 16 positions), or joined tensors. But keys and values must be kept: every position is projected once, in the step that brings it. The check counts the multiplications over 16 steps of one position each, and projecting the earlier positions again in every step takes too many. (It counts what PyTorch multiplies; in a class, someone may look at an answer that works in NumPy or in lists.) You may call your own functions from above and `causal_mask(L_q, L_k)`; ready-made attention is off limits, and so are the course's `KVCache`, `split_heads`, `merge_heads` and `repeat_kv`. All numbers are float32, and no gradients are asked for.
+# Each new position sees all the positions of earlier steps, itself, and in its own piece those before it. Two layers of the same class must not share anything. Any form of cache will do: your own `Cache` from 7.2 with enough room (the check feeds at most 16 positions), or joined tensors. But keys and values must be kept: every position is projected once, in the step that brings it. The check counts the multiplications over 16 steps of one position each, and projecting the earlier positions again in every step takes too many. (It counts what PyTorch multiplies; in a class, someone may look at an answer that works in NumPy or in lists.) You may call your own functions from above and `causal_mask(L_q, L_k)`; ready-made attention is off limits, and so are the course's own caches, `split_heads`, `merge_heads` and `repeat_kv`. All numbers are float32, and no gradients are asked for.
 #
 # Example: with all four weights the number 1 (`d_model = 1`, one head), the steps `[[[1.]]]` and `[[[2.], [0.]]]` give `[[[1.]]]` and `[[[1.8808], [1.]]]`: the 2 weighs the keys 1 and 2 by 0.1192 and 0.8808, and the 0 finds all three keys alike.
 
@@ -723,7 +723,7 @@ check("7.7", CachedAttention)
 # <details><summary>Hint 3: pseudocode</summary>
 #
 # 1. project the new positions three times; split into heads (7.4)
-# 2. put the new keys and values behind the kept ones, and keep all of them
+# 2. put the new keys and values after the kept ones, and keep all of them
 # 3. grouped attention (7.6) of the new queries over all keys, causal
 # 4. merge the heads; output projection
 # </details>
@@ -740,7 +740,7 @@ check("7.7", CachedAttention)
 # | `.update(key, value)` | `key`, `value`: `(B, H_kv, L_new, d_head)`, with any `L_new` from 1, also more than fit |
 # | returns `keys`, `values` | what is kept after this update, each `(B, H_kv, kept, d_head)`, oldest first |
 #
-# It keeps the first `num_first` positions of the whole text and the latest `num_latest`, each position once. As long as there are no more than `num_first + num_latest`, it keeps all of them. What is kept is the cache's own: whatever happens to `key` and `value` after the call does not change it.
+# It keeps the first `num_first` positions of the whole text and the latest `num_latest`, each position once. As long as there are no more than `num_first + num_latest`, it keeps all of them. What is kept is the cache's own: whatever happens to `key` and `value` after the call does not change it. The course's own caches are off limits.
 #
 # Example: with `num_first=1` and `num_latest=2`, the keys come as `[1, 2]`, `[3]`, `[4, 5, 6]`. The updates return `[1, 2]`, `[1, 2, 3]`, `[1, 5, 6]`.
 
@@ -819,8 +819,8 @@ check("7.8", ForgetfulCache)
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
-# 1. all = what is kept, and behind it what is new
-# 2. if that is more than both numbers together: the first `num_first` of it, and behind them the last `num_latest`
+# 1. all = what is kept, and after it what is new
+# 2. if that is more than both numbers together: the first `num_first` of it, and after them the last `num_latest`
 # 3. keep it, and return it
 # </details>
 
@@ -828,7 +828,7 @@ check("7.8", ForgetfulCache)
 # ### 7.9 · Experiment: what is too narrow?
 # 3 points · difficulty 3 of 5 · 20 minutes · more
 #
-# In section 7.7 one shared head of size 8 never learned all four lookups, and one of size 32 did with four of five seeds. Two things were made wider there, the key and the value. Which of them was too narrow for learning? Before you run anything, write down what you expect, and why: what does a shared key have to tell apart, and what does a shared value have to carry?
+# In section 7.7 one shared head of size 8 hadn't learned all four lookups after 4,005 updates, and one of size 32 had with four of five seeds. Two things were made wider there, the key and the value. Which of them was too narrow for learning? Before you run anything, write down what you expect, and why: what does a shared key have to tell apart, and what does a shared value have to carry?
 #
 # `lookups.Lookups(1, key_size=32)` has one shared head with a key of 32 numbers (and queries of 32) and a value of 8. `value_size=32` makes the value wider. `lookups.train(model, steps, seed)` yields the number of updates and the accuracy every 45 updates, as in the cell below. Train three settings, nothing wider, a wider key, a wider value, with the seeds 0, 1 and 2, for **720 updates** each. Call `torch.manual_seed(seed)` before you make the model. It takes about half a minute. Put into `wider_results`:
 #
@@ -868,7 +868,7 @@ wider_results["too narrow"] = max(mean, key=mean.get)
 # END SOLUTION
 
 # %% [markdown] tags=["solution"]
-# The shared value. A wider key alone stays at the level of three lookups, give or take a hundredth, or below. A wider value alone leaves it behind with every seed. A shared value has to carry an item's contents of all four kinds at once, since no query head has a value of its own. Eight numbers are enough for that, as the weights in 7.7 show that were set by hand, but they are just enough. With 32, training finds a way more easily. But a wider value alone doesn't do all four lookups within these updates either. In 7.7 the head whose key *and* value are wide did, with four of five seeds. (Why the value helps more than the key isn't shown by these runs.)
+# The shared value. A wider key alone stays at the level of three lookups, give or take a hundredth, or below. A wider value alone leaves it behind with every seed. No query head has a key or a value of its own here. So a shared key has to tell the six names of each of four kinds apart, and a shared value has to carry an item's contents of all four kinds at once. Eight numbers are enough for either, as the weights in 7.7 show that were set by hand. (For the value four would do, one for each kind, with the six contents on a line.) With a value of 32 training gets further. But a wider value alone doesn't do all four lookups within these updates either. In 7.7 the head whose key *and* value are wide did, with four of five seeds. (Why the value helps more than the key isn't shown by these runs.)
 
 # %% tags=["check"]
 check("7.9", wider_results)

@@ -71,6 +71,10 @@ def which_position(vectors, num_positions):
 #     (vectors @ table.T).argmax(dim=-1) => (torch.atan2(vectors[:, 0], vectors[:, 1]) % 6.283185).round().long()
 # only the slowest hand is read, by its angle: an error of 0.05 there is many positions.
 #     (vectors @ table.T).argmax(dim=-1) => (torch.atan2(vectors[:, -2], vectors[:, -1]) / frequency[-1]).round().long().clamp(0, num_positions - 1)
+# only the fastest hand is read, by its distances: after one round it says the same times again.
+#     (vectors @ table.T).argmax => torch.cdist(vectors[:, :2], table[:, :2]).argmin
+# only the slowest hand is read, by its distances: an error of 0.05 there is many positions.
+#     (vectors @ table.T).argmax => torch.cdist(vectors[:, -2:], table[:, -2:]).argmin
 # only the sines are compared.
 #     vectors @ table.T => vectors[:, 0::2] @ table[:, 0::2].T
 # only the cosines are compared.
@@ -97,6 +101,9 @@ def which_position(vectors, num_positions):
 # Try: which row is the nearest?
 # the least similar position wins.
 #     .argmax => .argmin
+# Try: several rows may be near enough. Take the nearest of them.
+# the first row whose entries are all within 0.2 wins, and a later one may be nearer.
+#     (vectors @ table.T).argmax => ((vectors[:, None] - table).abs().amax(-1) < 0.2).long().argmax
 # Try: each vector chooses among the positions, and not each position among the vectors.
 # for each position you say which vector is the nearest.
 #     .argmax(dim=-1) => .argmax(dim=0)
@@ -430,6 +437,9 @@ def to_neighbors(weight, num_heads):
 
 # %% tags=["check"]
 check("8.5", to_neighbors)
+
+# %% [markdown] tags=["solution"]
+# **Why a head of size 4 can hide a mistake.** The new order is 0, 2, 1, 3, which exchanges two features and is its own inverse. Converting the wrong way, from neighbors to halves, does the same. From size 6 on the two ways differ.
 
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>

@@ -994,7 +994,7 @@ quiz_9_10 = "c"
 # Why each option is right or wrong:
 #
 # - **a.** the first sublayer does see what it saw before, and adds what it added before; but it adds that to a stream ten times as large, so it counts for a tenth, and the second sublayer already sees something else.
-# - **b.** the first attention reads the vectors as they come, ten times as large: its scores become a hundred times as large, its weights change, and so does the first sum.
+# - **b.** the first attention reads the vectors as they come, ten times as large: its scores become about a hundred times as large, its weights change, and so does the first sum.
 # - **c.** the norm forgets the factor before anything else sees it, and all that follows is as it was.
 # - **d.** in two of the three something sees the larger vectors: the sum in one, the first attention in the other.
 
@@ -1049,6 +1049,6 @@ except (NotImplementedError, TypeError):
     print("Solve 9.6 first: the model has no layers yet.")
 
 # %% [markdown]
-# *Read each column from top to bottom. First comes a guess from the sound before, then a sound that roughly fits the letters, then the one that the model settles on. Each layer adds a correction to what it finds.* (The early rows are read with a norm and a matrix that were trained for the last one. They show what the stream holds in the language of the last layer, and may miss what it holds in another.)
+# *Read each column from top to bottom. First comes a guess from the sound before, then often a sound that roughly fits the letters, then the one that the model settles on. Each layer adds a correction to what it finds.* (The early rows are read with a norm and a matrix that were trained for the last one. They show what the stream holds in the language of the last layer, and may miss what it holds in another.)
 #
 # {{next_steps}}

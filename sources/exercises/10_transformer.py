@@ -11,7 +11,7 @@
 #
 # Nine exercises, 31 points. At the end you have assembled a Transformer with its masks, its loss, its training step and its decoding, and all of them together learn to put the letters of a word in order.
 #
-# {{colab_link}} · core about 31 minutes, everything about 140 · builds on {{lesson_link}}
+# {{colab_link}} · core about 36 minutes, everything about 145 · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it.
@@ -411,10 +411,12 @@ check("10.4", in_pieces)
 # With pieces of equal size, and without padding, the mean of the means is the mean, and the mistake goes unnoticed. It shows when pieces differ in length. Then a label in a short piece counts more than one in a long piece. And one `backward()` at the end would give the right gradient too, but it needs as much memory as the batch that didn't fit.
 
 # %% [markdown]
-# ### 10.5 · Assemble the model
-# 5 points · difficulty 4 of 5 · 25 minutes · core
+# ### 10.5 · Assemble the model, for several sources
+# 5 points · difficulty 4 of 5 · 30 minutes · core
 #
-# Write the class `MyTransformer`, an `nn.Module`, from the parts you wrote in lesson 09. Take the library's (imported above), so that the check can set your weights by their names. It needs exactly these attributes:
+# The answer to a question may be in any one of several texts. Laid end to end they'd be one long source, and self-attention over that is expensive. Izacard and Grave (*Fusion-in-Decoder*, 2021) let the encoder read each text on its own, and only the decoder look at all of them. Their model is the Transformer of section 10.1, with $K$ sources for each target.
+#
+# Write it as the class `MyTransformer`, an `nn.Module`, from the parts you wrote in lesson 09. Take the library's (imported above), so that the check can set your weights by their names. It needs exactly these attributes:
 #
 # | attribute | what it is |
 # |---|---|
@@ -427,9 +429,11 @@ check("10.4", in_pieces)
 # | method | arguments and result |
 # |---|---|
 # | `__init__` | `(src_vocab, tgt_vocab, num_layers, d_model, d_ff, num_heads, max_len)`, in this order |
-# | `forward` | `(source, target, pad_id)`, ids `(B, L_s)` and `(B, L_t)`; returns **logits** `(B, L_t, tgt_vocab)` |
+# | `forward` | `(sources, target, pad_id)`, ids `(B, K, L_s)` and `(B, L_t)`; returns **logits** `(B, L_t, tgt_vocab)` |
 #
-# An encoder layer is called as `layer(x, mask)`, a decoder layer as `layer(y, memory, target_mask=..., memory_mask=...)`. You may call your `batch_masks` of 10.1. The library's `Transformer` and PyTorch's are off limits. Keep nothing from one call of `forward` to the next, and let gradients reach every part. Example: `MyTransformer(5, 6, 1, 4, 8, 2, 10)` has 522 parameters.
+# In the encoder, no source sees another, and each has its positions from 0 on. One encoder, with one set of weights, reads them all. In cross-attention, every step of the target sees the symbols of all $K$ sources of its own pair, with *one* softmax over all of them, but no padding. A pair with fewer than $K$ sources has rows of nothing but padding. With $K = 1$ you have the plain Transformer.
+#
+# An encoder layer is called as `layer(x, mask)`, a decoder layer as `layer(y, memory, target_mask=..., memory_mask=...)`. You may call your `batch_masks` of 10.1. The library's `Transformer` and PyTorch's are off limits. Keep nothing from one call of `forward` to the next, and let gradients reach every part. Example: `MyTransformer(5, 6, 1, 4, 8, 2, 10)` has 522 parameters. The order of a pair's sources must make no difference to its logits, but exchanging two different symbols *within* a source should.
 
 # %% tags=["exercise"]
 class MyTransformer(nn.Module):
@@ -455,28 +459,45 @@ class MyTransformer(nn.Module):
         self.generator = nn.Linear(d_model, tgt_vocab)
         # END SOLUTION
 
-    def forward(self, source, target, pad_id):
+    def forward(self, sources, target, pad_id):
         # BEGIN SOLUTION
-        source_mask, target_mask = batch_masks(source, target, pad_id)
-        x = self.source_embedding(source)  # (B, L_s, d_model)
+        B, K, L_s = sources.shape
+        each = sources.reshape(B * K, L_s)  # every source a row of its own
+        source_mask, target_mask = batch_masks(each, target, pad_id)
+        x = self.source_embedding(each)  # (B * K, L_s, d_model)
         for layer in self.encoder_layers:
             x = layer(x, source_mask)
-        memory = self.encoder_norm(x)  # (B, L_s, d_model)
+        memory = self.encoder_norm(x)  # (B * K, L_s, d_model)
+        memory = memory.reshape(B, K * L_s, -1)  # those of a pair, end to end
+        memory_mask = source_mask.reshape(B, 1, 1, K * L_s)
         y = self.target_embedding(target)  # (B, L_t, d_model)
         for layer in self.decoder_layers:
-            y = layer(y, memory, target_mask=target_mask, memory_mask=source_mask)
+            y = layer(y, memory, target_mask=target_mask, memory_mask=memory_mask)
         return self.generator(self.decoder_norm(y))  # (B, L_t, tgt_vocab)
         # END SOLUTION
 
 
 # %% [markdown] tags=["mistakes"]
 # Try: ask of each attention: who are the keys? Their padding is to be hidden, and in the target the future.
-# the cross-attention sees the source's padding.
-#     memory_mask=source_mask => memory_mask=None
-# the encoder sees the source's padding.
+# the cross-attention sees the sources' padding.
+#     memory_mask=memory_mask => memory_mask=None
+# the encoder sees the sources' padding.
 #     x = layer(x, source_mask) => x = layer(x, None)
-# there is no source mask: its padding is seen by the encoder and by the cross-attention.
-#     source_mask, target_mask = batch_masks(source, target, pad_id) => source_mask, target_mask = batch_masks(source, target, pad_id)\n        source_mask = None
+# neither the encoder nor the cross-attention has a mask: both see the sources' padding.
+#     x = layer(x, source_mask) => x = layer(x, None)
+#     memory_mask=memory_mask => memory_mask=None
+# Try: make every source a row of the encoder's batch, (B * K, L_s), and lay end to end what comes out.
+# the sources are laid end to end before the encoder: they see each other, and positions run on from one to the next.
+#     each = sources.reshape(B * K, L_s) => each = sources.reshape(B, K * L_s)
+# only the first source of each pair is read.
+#     B, K, L_s = sources.shape => sources = sources[:, :1]\n        B, K, L_s = sources.shape
+# the memories of a pair's sources are averaged, place by place.
+#     memory = memory.reshape(B, K * L_s, -1) => memory = memory.reshape(B, K, L_s, -1).mean(1)
+#     source_mask.reshape(B, 1, 1, K * L_s) => source_mask.reshape(B, 1, K, L_s).any(2, keepdim=True)
+# the memory is shared out among the wrong pairs: reshaped as if sources came before pairs.
+#     memory = memory.reshape(B, K * L_s, -1) => memory = memory.reshape(K, B, L_s, -1).transpose(0, 1).reshape(B, K * L_s, -1)
+# the memory and its mask are in different orders, one source by source, the other place by place.
+#     source_mask.reshape(B, 1, 1, K * L_s) => source_mask.reshape(B, K, L_s).transpose(1, 2).reshape(B, 1, 1, K * L_s)
 # Try: apply encoder_norm and decoder_norm once each, after the last layer of their stack: outside the loop.
 # the memory is the last layer's output without the final norm.
 #     memory = self.encoder_norm(x) => memory = x
@@ -487,18 +508,19 @@ class MyTransformer(nn.Module):
 #     memory = self.encoder_norm(x) => memory = x
 # decoder_norm is applied after every layer of the decoder.
 #     y = layer( => y = self.decoder_norm(layer(
-#     memory_mask=source_mask) => memory_mask=source_mask))
+#     memory_mask=memory_mask) => memory_mask=memory_mask))
 #     self.generator(self.decoder_norm(y)) => self.generator(y)
 # Try: return what the generator gives, logits of shape (B, L_t, tgt_vocab).
 # probabilities: a softmax was applied.
 #     self.generator(self.decoder_norm(y)) => self.generator(self.decoder_norm(y)).softmax(-1)
 # Try: a position may see itself and the past: rows are queries, columns keys.
 # each position of the target sees one step ahead, and there stands its label.
-#     source_mask, target_mask = batch_masks(source, target, pad_id) => source_mask, target_mask = batch_masks(source, target, pad_id)\n        target_mask = (target != pad_id)[:, None, None] & torch.ones_like(target_mask).tril(1)
+#     source_mask, target_mask = batch_masks(each, target, pad_id) => source_mask, target_mask = batch_masks(each, target, pad_id)\n        target_mask = (target != pad_id)[:, None, None] & torch.ones_like(target_mask).tril(1)
 # Try: finish the encoder first, each layer fed with the output of the one before; all decoder layers get its memory.
 # each decoder layer looks at the output of the encoder layer beside it.
-#     memory = self.encoder_norm(x) => x = self.source_embedding(source)
-#     for layer in self.decoder_layers: => for beside, layer in zip(self.encoder_layers, self.decoder_layers):\n            x = beside(x, source_mask)\n            memory = self.encoder_norm(x)
+#     memory = self.encoder_norm(x) => x = self.source_embedding(each)
+#     memory = memory.reshape(B, K * L_s, -1) => memory = None
+#     for layer in self.decoder_layers: => for beside, layer in zip(self.encoder_layers, self.decoder_layers):\n            x = beside(x, source_mask)\n            memory = self.encoder_norm(x).reshape(B, K * L_s, -1)
 
 # %% tags=["check"]
 check("10.5", MyTransformer)
@@ -510,13 +532,15 @@ check("10.5", MyTransformer)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Which of the two masks belongs to the encoder's self-attention, to the decoder's self-attention, to the cross-attention? Ask each time: who are the keys?
+# How can the encoder read $B \cdot K$ sources in one call, none of which sees another? It has always done that with the rows of a batch.
+#
+# Of each attention, ask who the keys are. How many keys does cross-attention have here, and which shape does its mask need?
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
-# 1. masks; embed the source; encoder layers one after another; the norm, and that is the memory
-# 2. embed the target; decoder layers one after another, each with the memory; its norm
-# 3. the generator
+# 1. every source a row of its own; masks; embed; encoder layers one after another; the norm
+# 2. the memories of a pair's sources end to end along the axis of places, and their masks in the same order
+# 3. embed the target; decoder layers one after another, each with that memory; the norm; the generator
 # </details>
 
 # %% [markdown]
@@ -957,7 +981,7 @@ def learn_to_sort(steps=260, d_model=64):
         for group in optimizer.param_groups:
             group["lr"] = 0.45 * warmup_rate(step, d_model, 60)
         optimizer.zero_grad()
-        in_pieces(lambda s, t: model(s, t, 0), loss_of, pieces, 0)
+        in_pieces(lambda s, t: model(s[:, None], t, 0), loss_of, pieces, 0)
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
     return model.eval()
@@ -966,7 +990,7 @@ def learn_to_sort(steps=260, d_model=64):
 def sort_letters(model, words):
     ids = pad([[ord(letter) - ord("a") + 3 for letter in word] for word in words])
     with torch.no_grad():
-        said = greedy(lambda s, t: model(s, t, 0), ids, 7, 1, 2, 0)  # (B, L_out)
+        said = greedy(lambda s, t: model(s[:, None], t, 0), ids, 7, 1, 2, 0)  # K = 1
     rows = [[chr(i - 3 + ord("a")) for i in row if i > 2] for row in said.tolist()]
     return ["".join(row) for row in rows]
 

@@ -59,7 +59,7 @@ torch.set_num_threads(1)  # the tensors here are small: more threads would wait
 # | `"gate_proj.weight"`, `"up_proj.weight"` | `(d_ff, d_model)`, with `d_ff` from 1 to 4, as you like |
 # | `"down_proj.weight"` | `(1, d_ff)` |
 #
-# Example: with `a = [1., 0.]` and `b = [0., 1.]` the network turns `x = [3., -2.]` into -6. (A single feature with `a` in its gate and `b` in its other branch gives $\operatorname{SiLU}(3) \cdot (-2) = -5.716$, and for `x = [-3., -2.]` it gives 0.285 where 6 is right.) The check puts your matrices into a SwiGLU network and feeds it vectors that you haven't seen.
+# Example: with `a = [1., 0.]` and `b = [0., 1.]` the network turns `x = [3., -2.]` into -6. (A single feature with `a` in its gate and `b` in its other branch gives $\operatorname{SiLU}(3) \cdot (-2) = -5.715$, and for `x = [-3., -2.]` it gives 0.285 where 6 is right.) The check puts your matrices into a SwiGLU network and feeds it vectors that you haven't seen.
 
 # %% tags=["exercise"]
 def product_network(a, b):
@@ -868,7 +868,7 @@ check("12.9", context_results)
 # </details>
 
 # %% [markdown] tags=["solution"]
-# Each layer reaches 15 positions further back than the one above it, so with four layers 61 characters can have an influence. But hardly anything of the loss comes back, and in some stretches the layered model is worse than the one that is cut off. That is what the table shows of this model: the layers *can* hand on what lies further back, and they don't. (A guess why: it was trained with the whole window in every layer and never had to.) A window of 128 costs about a hundredth of a bit. For this text and this model, 128 characters are nearly all that it uses.
+# Each layer reaches 15 positions further back than the one above it, so with four layers 61 characters can have an influence. But hardly anything of the loss comes back, and in some stretches the layered model is worse than the one that is cut off. That is what the table shows of this model: the layers *can* hand on what lies further back, and they hardly do. (A guess why: it was trained with the whole window in every layer and never had to.) A window of 128 in each layer costs about a hundredth of a bit. That alone doesn't show that 128 characters are enough, since through four layers 509 can have an influence. But the model that *sees* 128, which is `text_bits(model, some, 128, 1)`, loses about as little. For this text and this model, 128 characters are nearly all that it uses.
 
 # %% tags=["nbval-ignore-output"]
 def how_much(share):

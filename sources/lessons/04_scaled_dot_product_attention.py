@@ -603,7 +603,7 @@ plotting.show(ax)
 print(f"all at once: {torch.softmax(scores, dim=0) @ values:.2f}")
 
 # %% [markdown]
-# Nothing is approximated, and at no time did we hold more than one block of weights. This is the **online softmax**, the idea inside FlashAttention. `F.scaled_dot_product_attention` calls a kernel of this kind, on the CPU too.
+# Nothing is approximated, and at no time did we hold more than one block of weights. This is the **online softmax**, the idea inside FlashAttention (its backward pass is in lesson 14). `F.scaled_dot_product_attention` calls a kernel of this kind, on the CPU too.
 #
 # Now a long run, with 32,768 queries and as many keys, after $L = 4{,}000$, where the table still fits. We watch how large the process gets.
 

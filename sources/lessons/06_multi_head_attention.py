@@ -778,7 +778,7 @@ print(f"model 4 without head 0, error at the worst place: {worst_place:.4f}")
 # %% [markdown]
 # In model 2, heads 0 and 1 have divided up the places. At each place one of them looks at the previous token. The other one spreads its weights and brings, more or less, the mean of all ten numbers, and head 3, which spreads its weights everywhere, takes that mean away again. Without head 3 the report is off by just about that mean, and once we subtract it, most of the error is gone.
 #
-# Head 0 of model 4 has a pattern, too. At two of the nine places it looks at the previous token with nearly all its weight, but even there the model does as well without it. **A clear pattern doesn't tell you that the head is needed.**
+# Head 0 of model 4 has a pattern, too. At two of the nine places it looks at the previous token with nearly all its weight, but even there the model does as well without it. **A clear pattern doesn't tell you that the head is needed.** (What else one can ask a head, and its path to another, is the subject of lesson 13.)
 #
 # Is a head that isn't missed alone idle? In 6.8 it wasn't. So take out, together, all heads whose removal alone raises neither error by more than 0.05:
 
@@ -1033,7 +1033,7 @@ except RuntimeError as problem:
     print("RuntimeError:", str(problem).split(".")[0])
 
 # %% [markdown]
-# **How much can one head carry?** A head's values pass through $W_{v,h}$ and then through its block of $W_o$. Together that is one matrix of shape $(d_{model}, d_{model})$, but of rank at most $d_{head}$. A head reads $d_{head}$ directions from a token, and writes to $d_{head}$ directions of the output. Its scores go through one such matrix too, $W_{q,h} W_{k,h}^\top$, two thin matrices in place of one square one. Elhage et al. call the first the head's OV circuit (*what* it copies) and the second its QK circuit (*where* it looks). Head 0 of the layer that we drew:
+# **How much can one head carry?** A head's values pass through $W_{v,h}$ and then through its block of $W_o$. Together that is one matrix of shape $(d_{model}, d_{model})$, but of rank at most $d_{head}$. A head reads $d_{head}$ directions from a token, and writes to $d_{head}$ directions of the output. Its scores go through one such matrix too, $W_{q,h} W_{k,h}^\top$, two thin matrices in place of one square one. Elhage et al. call the first the head's OV circuit (*what* it copies) and the second its QK circuit (*where* it looks). Lesson 13 reads a trained model with these two. Head 0 of the layer that we drew:
 
 # %%
 with torch.no_grad():

@@ -11,7 +11,7 @@
 #
 # By the end you can assemble the whole encoder-decoder Transformer, train it to copy sequences that it has never seen, find out where that skill ends, and test what each of its attentions is for.
 #
-# {{colab_link}} · short path about 70 minutes with its exercises (38 + 31), everything about 4 hours · builds on lessons 05, 06, 08 and 09
+# {{colab_link}} · short path about 75 minutes with its exercises (38 + 36), everything about 4 hours · builds on lessons 05, 06, 08 and 09
 
 # %% tags=["setup"]
 import copy
@@ -47,7 +47,7 @@ torch.set_num_threads(1)  # small tensors: threads would only get in each other'
 # 4. train the model, and find out what it has learned and what it hasn't;
 # 5. test what an attention is for, by hiding, removing and training without it.
 #
-# You know all the parts, attention (04), masks (05), heads (06), positions (08) and layers (09). Here they come together, with a target that is shifted and a loss to train on.
+# You know all the parts, attention (04), masks (05), heads (06), positions (08) and layers (09).
 
 # %% [markdown]
 # ## Predict first
@@ -88,7 +88,7 @@ for word, sounds in zip(words, pronounce(pronouncer, words), strict=True):
     print(f"{word:10} {' '.join(sounds)}")
 
 # %% [markdown]
-# What is inside? We hand it a batch of two pairs, *nights* and *tea*, and let a function watch which parts run, with which shapes, sums and masks. It draws what it saw.
+# What is inside? We hand it a batch of two pairs, *nights* and *tea*, and let a function watch which parts run, and draw them with their shapes, sums and masks.
 
 # %% tags=["nbval-ignore-output"]
 letters = SPELLING.batch(["nights", "tea"])  # (B=2, L_s=6)
@@ -113,7 +113,7 @@ print("positions:", settings.positions)
 #
 # $$p(y \mid x) = \prod_{t=1}^{L_t} p(y_t \mid y_1, \dots, y_{t-1},\, x) .$$
 #
-# Ids go in, `(B, L_s)` and `(B, L_t)`. What comes out is a score for each symbol of the target vocabulary at each position, `(B, L_t, V)`, called **logits**. A softmax would turn them into probabilities, but the model leaves that to the loss or to the decoding. Three ids are special in this course, 0 for padding, 1 for the start and 2 for the end.
+# Ids go in, `(B, L_s)` and `(B, L_t)`. What comes out is a score for each symbol of the target vocabulary at each position, `(B, L_t, V)`, called **logits**. The softmax is left to the loss, or to the decoding. Three ids are special in this course, 0 for padding, 1 for the start and 2 for the end.
 
 # %% [markdown]
 # ## 10.2 Two masks for three attentions
@@ -232,7 +232,7 @@ for row in range(2):
     print("label", [names[i] for i in labels[row]], "\n")
 
 # %% [markdown]
-# At each position the decoder has the *right* symbols up to there, not its own guesses (**teacher forcing**, lesson 03). With the causal mask, all positions are trained in one pass. Where the label is padding, as at the end of the second row, the position is left out of the loss.
+# At each position the decoder has the *right* symbols up to there, not its own guesses (**teacher forcing**, lesson 03). With the causal mask, all positions are trained in one pass. Where the label is padding, the position is left out of the loss.
 #
 # Cross-entropy with the right symbol $y$ is $-\log p_y$. It is lowest at $p_y = 1$, so however sure the model is, it asks for more. **Label smoothing** asks for a little less. The right symbol should get $1 - \varepsilon$, and the others share $\varepsilon$:
 #
@@ -349,7 +349,7 @@ def small_model():
     return Transformer(config)
 
 # %% [markdown]
-# **Do exercise 10.5 now (25 minutes) and assemble the model yourself.** Then unfold the next cell, the complete model, made of the layers of lesson 09. The library's `Transformer`, which we train, has the same parts, and settings and a cache besides.
+# **Do exercise 10.5 now (30 minutes) and assemble the model yourself, for several sources at once.** Then unfold the next cell, the complete model for one source, made of the layers of lesson 09. The library's `Transformer`, which we train, has the same parts, and settings and a cache besides.
 
 # %% tags=["whole"]
 class WholeTransformer(nn.Module):
@@ -398,7 +398,7 @@ class WholeTransformer(nn.Module):
         return self.generator(self.decode(target, memory, mask))  # (B, L_t, V)
 
 # %% [markdown]
-# With the same weights, both give the same logits, with padding and without:
+# With the same weights, both give the same logits:
 
 # %%
 whole = WholeTransformer(VOCAB, VOCAB, 2, 64, 128, 4, 16).eval()
@@ -411,7 +411,7 @@ with torch.no_grad():
 print("equal to the library's:", torch.allclose(*pairs, atol=1e-4))
 
 # %% [markdown]
-# A training step puts everything together, shift, masks (the model makes them), loss and rate. Every batch is new, so there is nothing to overfit. Gradients longer than 1 are shortened to 1.
+# A training step puts everything together, shift, masks (the model makes them), loss and rate. Every batch is new. Gradients longer than 1 are shortened to 1.
 
 # %%
 def update(model, optimizer, loss, rate):
@@ -561,7 +561,7 @@ for length in (9, 10, 11, 12):
 widgets.came_out("10.D", 100 * ask(second, 11)[0])
 
 # %% [markdown]
-# *Within the trained lengths all seeds agree. At eleven the result depends on the seed. At twelve hardly a sequence is right, and your model's answers are too short on average.* That is how it is after 400 steps. "It copies sequences that it has never seen" is true of both models, but you can rely on it only at the lengths they were trained on. (Lesson 08 compares ways of marking places beyond the trained length.)
+# *Within the trained lengths all seeds agree. At eleven the result depends on the seed. At twelve hardly a sequence is right, and your model's answers are too short on average.* All of this is after 400 steps. "It copies sequences that it has never seen" is true of both models, but you can rely on it only at the lengths they were trained on.
 
 # %% [markdown]
 # ## 10.7 Do we need the warm-up? And does the order of the norms matter?
@@ -729,7 +729,7 @@ viewer.show_first_state(
 viewer
 
 # %% [markdown]
-# *Each row is a step, named after what the decoder was just given. Even in this head, which has the least, the row of `start` looks at the first source symbol, the next one to be said, and the weight moves on with the steps. Choose other heads for a cleaner diagonal, and the two kinds of self-attention, which look quite different.*
+# *Each row is a step, named after what the decoder was just given. Even in this head, which has the least, the row of `start` looks at the first source symbol, the next one to be said, and the weight moves on with the steps. Choose other heads for a cleaner diagonal, or look at the two kinds of self-attention.*
 #
 # A picture is a hint, not a proof (lesson 06). Let's take away what it shows. In cross-attention, each step may see everything *but* the symbol it has to say. For comparison, everything but a symbol one place further on, or two, up to nine.
 
@@ -760,9 +760,9 @@ print(f"the worst of nine others hidden {worst:.0%}")
 widgets.came_out("10.F", 100 * alone)
 
 # %% [markdown]
-# Without the one symbol it looks at, the model is about as good as chance, and without any other as good as ever. The weights don't only look right, they carry the copy.
+# Without the one symbol it has to say, the model is about as good as chance, and without any one other as good as ever. The weights don't only look right, they carry the copy.
 #
-# What about the two kinds of self-attention? We take away one kind as a whole, in both layers. There is more than one way to do that. We put zeros in place of what it adds, or what it adds on average over sequences of all lengths. Neither says anything about the sequence at hand.
+# And what if a whole kind of attention is missing, in both layers? We put zeros in place of what it adds, or what it adds on average over sequences of all lengths. Neither says anything about the sequence at hand.
 
 # %% tags=["nbval-ignore-output"]
 @torch.no_grad()
@@ -884,7 +884,7 @@ for size in (11, 1000, 37_000):
 #
 # 1. **The model.** The encoder makes the memory, the decoder looks at the target so far and at the memory, the generator gives logits. The class in 10.6 is all of it.
 # 2. **Masks and shift.** The source's padding is hidden from the encoder and from cross-attention, the target's padding and the future from the decoder. The decoder is given `target[:, :-1]` and asked for `target[:, 1:]`.
-# 3. **The loss.** Smoothing gives nothing to padding, and a perfect score is the entropy of the smoothed labels, not 0.
+# 3. **The loss.** Our smoothing gives nothing to padding, and a perfect score is the entropy of the smoothed labels, not 0.
 # 4. **Training.** The first model copied new sequences of ten symbols, the only length it knew, and none of the other lengths that we tried. The second copied nearly all sequences of 3 to 10. After its 400 steps, eleven depends on the seed, and at twelve hardly any came out right.
 # 5. **What an attention is for.** Each step of the copier looks at the symbol it has to say, and without it the model guesses. This model leans on its decoder's self-attention, but copiers trained without it, or without the encoder's, copy as well at the lengths they know.
 
@@ -910,7 +910,7 @@ widgets.predictions()
 #
 # <details><summary>2. Which of the three attentions must not see the padding of the source?</summary>
 #
-# **The encoder's self-attention and the cross-attention.** Both have the source as keys. (The keys of the decoder's self-attention are the target, with padding of its own.)
+# **The encoder's self-attention and the cross-attention.** Both have the source as keys.
 # </details>
 #
 # <details><summary>3. With a teacher, the model has 99 % of the symbols right. Of sequences of 10 symbols decoded freely, roughly how many are without a mistake?</summary>
@@ -1022,6 +1022,7 @@ print("the same logits to 1e-4, with padding too")
 # - Xiong et al., *On Layer Normalization in the Transformer Architecture*, 2020: the gradients of both orders at initialization, and training without a warm-up when the norm comes before; read it beside 10.7.
 # - Szegedy et al., *Rethinking the Inception Architecture for Computer Vision*, 2016, section 7: label smoothing, and why.
 # - Müller, Kornblith, Hinton, *When Does Label Smoothing Help?*, 2019: smoothed models are less over-confident and better calibrated; read it after exercise 10.9.
+# - Izacard, Grave, *Leveraging Passage Retrieval with Generative Models for Open Domain Question Answering*, 2021: the model of exercise 10.5, with up to a hundred sources.
 # - Press, Wolf, *Using the Output Embedding to Improve Language Models*, 2017: one matrix for embedding and generator.
 # - Glorot, Bengio, *Understanding the Difficulty of Training Deep Feedforward Neural Networks*, 2010, section 4.2: where the variance of the weights comes from.
 # - Smith, Topin, *Super-Convergence: Very Fast Training of Neural Networks Using Large Learning Rates*, 2018: a rate that rises and falls in one cycle.

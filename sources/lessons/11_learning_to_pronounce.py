@@ -521,7 +521,7 @@ plotting.show(diagrams.beam_tree(diagrams.looked_at(of_the_table, 3)))
 #
 # 1. the first step gives `X` 0.40, `Y` 0.35 and `Z` 0.25, and the two best go on.
 # 2. In the second, each is extended by every symbol, which makes eight candidates in one list. `Y end` with $0.35 \cdot 0.50 = 0.175$ and `X end` with $0.40 \cdot 0.40 = 0.16$ lead. Both have ended. They are **finished**, set aside and never extended. The best two that haven't ended are the beams of the next step.
-# 3. May the search stop now? Two are finished, and the better one has 0.175. The best beam has $0.40 \cdot 0.20 = 0.08$, and every further symbol multiplies that by at most 1. It can't win any more, so yes. (The picture calls that beam *dropped*, as it does with everything that isn't carried on.)
+# 3. May the search stop now? Two are finished, and the better one has 0.175. The best beam has $0.40 \cdot 0.20 = 0.08$, and every further symbol multiplies that by at most 1. It can't win any more, so yes. (White boxes with a solid frame still grew when the search stopped.)
 #
 # In general, with a sequence $y$ and a source $x$ (log-probabilities are added, because a product of many small numbers becomes 0 in floating point):
 #
@@ -599,7 +599,7 @@ kinds = ["something more probable", "the same", "something less probable"]
 widgets.came_out("11.C", kinds[1 + (found < -1e-4) - (found > 1e-4)])
 
 # %% [markdown]
-# *Look at the dashed box on top of the last step. That is the better sequence. It was the best beam of all and far more probable than anything that had ended, but the search stopped there.* Two others had ended, with 0.07 and with 0.003. And this is the same search, if it waits.
+# *Look at the solid white box on top of the last step. That is the better sequence. It was the best beam of all and far more probable than anything that had ended, but the search stopped there.* Two others had ended, with 0.07 and with 0.003. And this is the same search, if it waits.
 
 # %% tags=["nbval-ignore-output"]
 plotting.show(diagrams.beam_tree(diagrams.looked_at(nests, 2, **longest), most=3))
@@ -701,7 +701,7 @@ print(f"in the mean of all heads {mean_of_all:.1f}")
 # %% [markdown]
 # Fewer letters count in a single head than in the mean of all, so different heads look at different letters for the same sound. The heads that move to the right most steadily are in the two layers that the picture leaves out. (Exercise 11.4 turns the weights into one letter per sound.)
 #
-# **Read it with care.** What a sound looks at is the encoder's *output* at a letter, and the encoder's self-attention has mixed the letters before. A head may look at the letter *beside* the one you expect, and still find there what it needs. An alignment says where the model looks. It doesn't say what it finds there, nor why it decides so.
+# **Read it with care.** What a sound looks at is the encoder's *output* at a letter, and the encoder's self-attention has mixed the letters before. A head may look at the letter *beside* the one you expect, and still find there what it needs. An alignment says where the model looks. It doesn't say what it finds there, nor why it decides so. (Lesson 13 has the tools for that.)
 
 # %% [markdown]
 # ## 11.7 Which words, which sounds
@@ -1019,7 +1019,7 @@ for rule, accepted in (("any listed", references), ("the first", first_only)):
 # ## Recap
 # *Core · 2 minutes*
 #
-# 1. **Training**: the loss falls from about the cost of guessing, and cross-attention, nearly even at first, comes to find the letters. On words with many more letters than sounds, the letter with the most weight can write the sound far more often than a letter at an even pace.
+# 1. **Training**: the loss falls from about the cost of guessing, and cross-attention, nearly even at first, comes to find the letters. In the shipped model, on words with many more letters than sounds, the letter with the most weight can write the sound far more often than a letter at an even pace.
 # 2. **Batches**: shuffle, sort by length, cut by a limit in symbols, shuffle again. Padding falls from a large share of the batch to a small one.
 # 3. **Comparing**: one thing changed, one budget, several seeds; on the same words, compare word by word; choose on valid, report on test. The GRU that wins after 3 epochs can't be told from the Transformer by its words after 27 (two seeds).
 # 4. **Beams**: $K$ sequences at once, log-probabilities added, finished ones set aside. The search may stop when no live beam can win any more; if it stops when $K$ are finished, two beams can do worse than one, though they seldom do here. Wider searches found a more probable sequence for a few words, which needn't be the right one.

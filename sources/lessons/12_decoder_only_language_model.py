@@ -158,21 +158,21 @@ print(f"an even share on the same letters would be {even[rows].mean():.2f}")
 print("the letter before, all heads:", [round(x, 2) for x in before.flatten().tolist()])
 
 # %% [markdown]
-# On this line, the head that looks at the letter before the most gives it about half of its weight. The head with an eye for the same letter is 0.0, the one you see here. Choose a head, and point at a letter:
+# On this line, the head that looks most at the letter before gives it about half of its weight. The head with an eye for the same letter is 0.0, the one you see below. Choose a head, and point at a letter:
 
 # %% tags=["nbval-ignore-output"]
 names = [NAMES.get(letter, letter) for letter in line]
 viewer = widgets.attention_viewer({"the line": (weights, names, names)})
 viewer.show_first_state(
-    "Weights of layer 0, head 0 on the 30 letters of the line. The diagonal is dark "
-    "for most letters. The rows of n show fainter cells at the earlier n's."
+    "Weights of layer 0, head 0 on the 30 letters of the line. The darkest cell "
+    "of most rows is on the diagonal. The rows of n show fainter cells at earlier n's."
 )
 
 # %%
 viewer
 
 # %% [markdown]
-# *Most letters look mostly at themselves, on the diagonal. In the rows of* n *there is a fainter cell at each earlier* n*. The first* r *does something else and looks at the letter before. Then try layer 1, head 3.*
+# *Most letters give the largest weight to themselves, on the diagonal. In the rows of* n *there is a fainter cell at each earlier* n*. A few letters do something else. The first* r *looks at the letter before, and the first two* a*'s at the space before the* n*. Then try layer 1, head 3.*
 
 # %% [markdown]
 # ## 12.2 The block
@@ -241,7 +241,7 @@ for steps in ("300", "1200"):
 # ## 12.3 What counting can do
 # *Core · 4 minutes*
 #
-# The text is Python's language reference, letter by letter, so the vocabulary is tiny and no word is unknown. It comes in three parts. On the first a model is **trained**. On the second, *valid*, we **choose** how long to train and at which rate. On the third, *test*, we only **judge**. A figure on the text that you chose by is too good, because you kept what happened to fit that text.
+# The text is Python's language reference, letter by letter, so the vocabulary is tiny and no word is unknown. On its first part a model is **trained**. On the second, *valid*, we **choose** how long to train and at which rate. On the third, *test*, we only **judge**. A figure on the text that you chose by is too good, because you kept what happened to fit it.
 
 # %% tags=["nbval-ignore-output"]
 parts = documentation_split()
@@ -280,7 +280,7 @@ for name, order in orders.items():
 widgets.came_out("12.D", bits["5-grams"])
 
 # %% [markdown]
-# To beat letter frequencies would prove little. The 5-grams are a strong opponent.
+# Beating letter frequencies would prove little. The 5-grams are harder to beat.
 
 # %% [markdown]
 # ## 12.4 Trained live, and trained longer
@@ -344,7 +344,7 @@ sample = generate(small, start, max_new_tokens=120, temperature=0.7, generator=r
 print(decode_text(sample[0]))
 
 # %% [markdown]
-# There are words, almost-words, and line breaks at plausible places. The shipped model, which wrote the text at the top, has twice as many blocks and has read more, the training text many times over and the docstrings of Python's standard library. We kept the epoch that was best on *valid*.
+# The shipped model, which wrote the text at the top, has twice as many blocks and has read more, the training text many times over and the docstrings of Python's standard library. We kept the epoch that was best on *valid*.
 #
 # The 5-grams above have read less, so we count once more, in the training text *and* the docstrings. All of them on the test text:
 
@@ -352,14 +352,14 @@ print(decode_text(sample[0]))
 judged = text_scores(model, test_ids, length=512, stride=256)
 more = docstrings()
 counted_more = NGrams(f"{parts.train}\n\n{more}", 5, CHARACTERS)
-counted_more = counted_more.bits(parts.test)  # (N,)
+counted_more = counted_more.bits(parts.test)  # (N - 1,)
 rows = bits | {"5-grams, more text": counted_more.mean().item()}
 rows |= {"trained live": live["bits"], "shipped": judged["bits"]}
 for name, value in sorted(rows.items(), key=lambda row: -row[1]):
     print(f"{name:20}{value:5.2f} bits   perplexity {2**value:6.2f}")
 
 # %% [markdown]
-# The shipped model beats everything that we counted. The live one ends up between trigrams and 5-grams, and four times the training takes it past them ("How the shipped one was trained"). Exercises 12.5 and 12.7 (*more*) build this evaluation.
+# The shipped model beats everything that we counted. The live one ends up between trigrams and 5-grams, and four times the training takes it past the 5-grams on *valid* ("How the shipped one was trained"). Exercises 12.5 and 12.7 (*more*) build this evaluation.
 
 # %% [markdown]
 # ## How the shipped one was trained
@@ -373,7 +373,7 @@ epochs = torch.arange(1, len(log["scores"]) + 1)
 nats = {"while training": log["losses"], "valid": log["scores"]}
 curves = {name: torch.tensor(losses) / math.log(2) for name, losses in nats.items()}
 ax = plotting.curves(epochs, curves, xlabel="epoch", ylabel="bits per character")
-fitted = text_scores(model, train_ids[:24_000], length=512)["bits"]  # learning is over
+fitted = text_scores(model, train_ids[80_000:104_000], length=512)["bits"]  # a piece
 ax.plot(epochs[-1], fitted, "o", color=plotting.COLORS[0], label="train, afterwards")
 plotting.mark_levels(ax, {"5-grams on valid": counted.bits(parts.valid).mean().item()})
 ax.set_ylim(0, None)
@@ -381,26 +381,30 @@ ax.legend(frameon=False, loc="lower left")
 plotting.show(
     ax,
     "Bits by epoch. The training curve falls from 3.6 to 1.5 and stays above the valid "
-    "curve, which falls from 1.9 to 1.4. The dot for train, afterwards, is at 1.2.",
+    "curve, which falls from 1.9 to 1.4. The dot for train, afterwards, is below both.",
 )
 
 # %% tags=["nbval-ignore-output"]
 size = sum(p.numel() for p in model.parameters())
 print(f"best epoch on valid: {1 + curves['valid'].argmin()}; train {fitted:.2f} bits")
 print(f"{size:,} parameters, {log['minutes']} minutes on one core")
+others = NGrams(parts.train[:80_000] + parts.train[104_000:], 5, CHARACTERS)
+piece = parts.train[80_000:104_000]
+on_piece, on_valid = (others.bits(t).mean().item() for t in (piece, parts.valid))
+print(f"5-grams without that piece: on it {on_piece:.2f}, on valid {on_valid:.2f}")
 longer = [row for row in read_rows("gates") if row["steps"] == "1200"]
 longer = [float(row["bits"]) for row in longer if row["network"] == "SwiGLU"]
 print("on valid: 5-grams", round(counted.bits(parts.valid).mean().item(), 2), end=", ")
 print("the live model trained four times as long", [round(x, 2) for x in longer])
 
 # %% [markdown]
-# *The training curve runs above the valid curve. It's a mean over an epoch of learning, with dropout on, and over the docstrings too. Afterwards, without dropout, a piece of the training text (the dot) costs less than valid. That advantage doesn't carry over to new text. On valid, each epoch was better than the one before.* The live model was behind the 5-grams because it stopped early. The last line is from the table of "Does the gate pay?", and there it's ahead.
+# *The training curve runs above the valid curve. It's a mean over an epoch of learning, with dropout on, and over the docstrings too. Afterwards, without dropout, a piece of the training text (the dot) costs less than valid. It isn't the easier text, since 5-grams that haven't counted it pay more for it than for valid. The model has read it many times, and what that saves it doesn't save on new text. On valid, each epoch was better than the one before.* The live model was behind the 5-grams because it stopped early. The last line is from the table of "Does the gate pay?", and there it's ahead.
 
 # %% [markdown]
 # ## Is the test text really new?
 # *More · 3 minutes*
 #
-# Manuals repeat themselves. Part of the test text appears word for word in what the models have read, in stretches of 50 characters or more. There memory is enough, and the figure flatters every model that has some. We look at the two kinds of characters apart (exercise 12.8 finds them):
+# Manuals repeat themselves. Part of the test text appears word for word in what the models have read, in stretches of 50 characters or more. There memory alone would do, and the figure flatters every model that has some. We look at the two kinds of characters apart (exercise 12.8 finds them):
 
 # %% tags=["nbval-ignore-output"]
 late = torch.cat(windows(test_ids, 512, 8))  # (n, 513); we take the second halves
@@ -423,7 +427,7 @@ for name, bit in (("5-grams, more text", five), ("shipped", ours)):
 #
 # There is one thing that attention can do and a 5-gram model can't. It can find the place where the same letters came before, and carry on as the text did there. Does our model do that?
 #
-# We let it read 48 letters a second time, once after themselves and once after other letters, as many. The second half is the same in both, so what it costs less is due to the copy. We take random letters, where *nothing but* copying helps, and stretches of the test text, since a model may copy only what looks familiar. There are five seeds, with eight texts each.
+# We let it read 48 letters a second time, with 16 letters of other text between. For comparison, the first time it reads other letters, or the *same letters shuffled*. The letters to be predicted are the same three times. What the shuffled ones save is due to which letters came before, and only what a true copy saves on top is due to their order. We take random letters, where no knowledge of the language helps, and stretches of the test text, since a model may copy only what looks familiar. There are ten seeds, with eight texts each.
 
 # %%
 widgets.predict(
@@ -434,11 +438,8 @@ widgets.predict(
 )
 
 # %%
-SIZE, COUNT = 48, 8
-
-
-def two_halves(seed, kind, copy, gap=0):
-    """COUNT texts; the second half is the same whether the first is a copy or not."""
+def two_halves(seed, kind, first, gap):
+    """COUNT texts with a second half that is the same whatever the first is."""
     rng = torch.Generator().manual_seed(seed)
     if kind == "random letters":
         a, z = encode_text("az").tolist()
@@ -448,10 +449,15 @@ def two_halves(seed, kind, copy, gap=0):
         second, other = test_ids[starts + torch.arange(SIZE)]
     starts = torch.randint(len(test_ids) - gap, (COUNT, 1), generator=rng)
     between = test_ids[starts + torch.arange(gap)]  # (COUNT, gap)
-    return torch.cat([second if copy else other, between, second], dim=1)
+    mixed = torch.rand(COUNT, SIZE, generator=rng).argsort(dim=1)  # (COUNT, SIZE)
+    ways = {"other": other, "shuffled": second.gather(1, mixed), "copy": second}
+    return torch.cat([ways[first], between, second], dim=1)
 
 
 # %%
+SIZE, COUNT = 48, 8
+
+
 def second_half(model, ids):
     """Bits for a letter of the second half."""
     logits = model(ids[:, :-1])[:, -SIZE:].transpose(1, 2)  # (COUNT, V, SIZE)
@@ -459,42 +465,56 @@ def second_half(model, ids):
     return losses.mean().item() / math.log(2)
 
 
-def halves(model, seeds, kind, gap=0):
-    """Bits without and with a copy, a pair for each seed: (2, seeds)."""
-    texts = [[two_halves(s, kind, copy, gap) for s in seeds] for copy in (False, True)]
+def halves(model, kind, gap=16, seeds=range(10)):
+    """Bits after other letters, after the same ones shuffled, after a copy: (3, 10)."""
+    ways = ("other", "shuffled", "copy")
+    texts = [[two_halves(s, kind, first, gap) for s in seeds] for first in ways]
     return torch.tensor([[second_half(model, ids) for ids in row] for row in texts])
 
 
 # %% tags=["nbval-ignore-output"]
 found = {}
 for kind in ("random letters", "test text"):
-    none, copy = found[kind] = halves(model, range(5), kind)  # (5,) each
-    saved = none - copy  # (5,), in pairs: the same second half
-    said = f"{none.mean():.2f} bits, after a copy {copy.mean():.2f}"
-    print(f"{kind}: {said}; saved {saved.min():.2f} to {saved.max():.2f}")
+    other, shuffled, copy = found[kind] = halves(model, kind)  # (10,) each
+    print(f"{kind}: {other.mean():.2f} bits after other letters", end=", ")
+    print(f"after the same shuffled {shuffled.mean():.2f}, a copy {copy.mean():.2f}")
+    order = shuffled - copy  # (10,), in pairs: the same second half
+    spread = f"{order.min():.2f} to {order.max():.2f}"
+    print(f"  saved by their order: {order.mean():.2f}, {spread}")
 print(f"knowing only that it is one of 26 letters: {math.log2(26):.2f} bits")
-none, copy = found["random letters"].mean(dim=1)
-widgets.came_out("12.F", 100 * (1 - copy / none).item())
+other, _, copy = found["random letters"].mean(dim=1)
+widgets.came_out("12.F", 100 * (1 - copy / other).item())
 
 # %% [markdown]
-# Random letters it hardly copies. (They are unlike anything it has read, and it does worse on them than a guess among 26.) Test text it does copy, in part. **From how far?** We put other text between the two stretches:
+# Random letters it hardly copies. (They are unlike anything it has read, and it does worse on them than a guess among 26.) On test text a copy saves more than its shuffled letters with every seed, so the order counts, and the model does copy, in part. But about half of what a copy saves, the shuffled letters save too. **From how far?** We put more text between the two stretches:
 
 # %% tags=["nbval-ignore-output"]
-gaps = torch.tensor([0, 16, 80, 208, 400])
-pairs = [halves(model, range(5), "test text", gap) for gap in gaps.tolist()]
-saved = torch.stack([none - copy for none, copy in pairs])  # (gaps, seeds)
-xlabel, ylabel = "letters back to the copy", "bits saved, per letter"
-ax = plotting.runs(gaps + SIZE, {"saved": saved}, xlabel=xlabel, ylabel=ylabel)
-ax.set_ylim(0, None)
-plotting.show(ax, "Bits saved by a copy, by distance, falling towards zero.")
-for gap, row in zip(gaps.tolist(), saved, strict=True):
+gaps = torch.tensor([16, 80, 208, 400])
+after = torch.stack([halves(model, "test text", gap) for gap in gaps.tolist()])
+saved = {  # (gaps, seeds) each
+    "a copy": after[:, 0] - after[:, 2],
+    "its letters, shuffled": after[:, 0] - after[:, 1],
+}
+order = after[:, 1] - after[:, 2]  # (gaps, seeds)
+for gap, copy, row in zip(gaps.tolist(), saved["a copy"], order, strict=True):
     spread = f"{row.min():.2f} to {row.max():.2f}"
-    print(f"{gap + SIZE:3} back: saved {row.mean():.2f}, {spread}")
+    print(f"{gap + SIZE:3} back: a copy saves {copy.mean():.2f} bits", end=", ")
+    print(f"by the order {row.mean():.2f}, {spread}")
+
+# %% tags=["nbval-ignore-output"]
+xlabel, ylabel = "letters back to the first half", "bits saved, per letter"
+ax = plotting.runs(gaps + SIZE, saved, xlabel=xlabel, ylabel=ylabel)
+ax.axhline(0, color="0.6", lw=1)
+plotting.show(
+    ax,
+    "Bits saved against other letters, by distance, for a copy and for its letters "
+    "shuffled, with a dot for each seed. Both fall towards zero; the copy lies higher.",
+)
 
 # %% [markdown]
-# *A copy near by helps. From a few hundred letters away it hardly does, though the model was trained in windows of 512.*
+# *A dot is a seed. A copy near by helps, by its letters and by their order. From a few hundred letters away it hardly does, though the model was trained in windows of 512.*
 #
-# How does it do that? Olsson et al. (2022) describe a pair of heads that can. One, in an earlier layer, looks at the letter before and notes at each place which letter that was. The other, an **induction head** in a later layer, sits at an *n*, looks for the places whose note says *n*, and says the letter that it finds there. It would be tempting to search the 16 heads for that pattern and be content. But a pattern of weights doesn't show that a head is needed (lesson 06). You'd have to take the head out and ask what a copy still *saves*. That is no longer building a model but looking inside one.
+# How does it do that? Olsson et al. (2022) describe a pair of heads that can. One, in an earlier layer, looks at the letter before and notes at each place which letter that was. The other, an **induction head** in a later layer, sits at an *n*, looks for the places whose note says *n*, and says the letter that it finds there. It would be tempting to search the 16 heads for that pattern and be content. But a pattern of weights doesn't show that a head is needed (lesson 06). You'd have to take the head out and ask what a copy still *saves*. That is no longer building a model but looking inside one, and it's what lesson 13 does.
 
 # %% [markdown]
 # ## 12.6 Which token next?
@@ -502,7 +522,7 @@ for gap, row in zip(gaps.tolist(), saved, strict=True):
 #
 # To write, we must choose a symbol. Should it be the most probable one each time (**greedy**), or one drawn at random? Three settings lie in between, applied **in this order**:
 #
-# 1. **Temperature** $T$ makes the probabilities $\operatorname{softmax}(z / T)$. Below 1 the large get larger, above 1 all become more alike, and $T = 0$ means greedy.
+# 1. **Temperature** $T$ makes the probabilities $\operatorname{softmax}(z / T)$. Below 1 the most probable symbol gains, above 1 all become more alike, and $T = 0$ means greedy.
 # 2. **Top-k** keeps only the $k$ most probable symbols, and renormalizes.
 # 3. **Top-p** (nucleus sampling) keeps, of these, the fewest most probable ones that reach the probability $p$ *together*. The one that crosses the line stays. It renormalizes again.
 #
@@ -518,7 +538,7 @@ for chosen in ({}, *settings, {"top_p": 0.83}, {"top_k": 3, "top_p": 0.83}):
 # %% [markdown]
 # Compare the last two lines. Alone, 0.83 takes three symbols. After top-k and its renormalizing, the first two have 0.84 together, and the third one falls. The order matters.
 #
-# **Do exercise 12.10 now (4 minutes).** Exercise 12.4 (20 minutes, *more*) asks for all three at once, for a whole batch, and for ties. Here is the model after `The `. The outlines are its own probabilities, the filled bars are what we draw from:
+# **Do exercise 12.10 now (4 minutes).** Exercise 12.4 (20 minutes, *more*) asks for all three at once. Here is the model after `The `. The outlines are its own probabilities, the filled bars are what we draw from:
 
 # %% tags=["nbval-ignore-output"]
 logits = model(encode_text("\n\nThe ")[None])[0, -1]  # (V,)
@@ -558,7 +578,7 @@ playground.show_first_state(
 playground
 
 # %% [markdown]
-# **Why not always greedy?** Every single choice is the best one, and yet the text tends to run in circles. For six prompts we measure what share of the stretches of 20 characters has come before in the same text:
+# **Why not always greedy?** Every single choice is the most probable one, and yet the text tends to run in circles. For six prompts we measure what share of the stretches of 20 characters has come before in the same text:
 
 
 # %%
@@ -586,7 +606,7 @@ for name, chosen in ways.items():
 # ## 12.7 Longer than it was trained for
 # *Core · 5 minutes*
 #
-# A window twice as long made the live model worse. The shipped one was trained in windows of 512 characters and has room for 1,024. Beyond 512, two things are new to it. There are more keys than it has ever shared its weights among. And there are keys further back than any that it has met, for which its rotary positions turn by angles that never came up in training (lesson 08). To tell the two apart, we change the mask. One lets each layer look at the **latest 512** keys only. The other allows just as many, the latest 448 and those that lie 960 or more back:
+# A window twice as long made the live model worse. The shipped one was trained in windows of 512 characters and has room for 1,024. Beyond 512, two things are new to it. There are more keys than it has ever shared its weights among. And there are keys further back than any that it has met. To tell the two apart, we change the mask. One lets each layer look at the **latest 512** keys only. The other allows just as many, the latest 448 and those that lie 960 or more back:
 
 
 # %%
@@ -655,7 +675,7 @@ choices = "as good or better", "worse by up to 1 bit", "worse by more than 1 bit
 widgets.came_out("12.G", choices[(gained > 0.02) + (gained > 1)])
 
 # %% [markdown]
-# *With all keys the model falls apart, and in the end it does worse than letter frequencies, which know no context at all. With the latest 512 it stays as good as it was. The third line follows the second up to place 960, where the first of the far keys come into sight, and there it breaks.* So it isn't the number of keys, which is 512 under both masks. It's the distance. ("When you need it" keeps all keys and caps their distance, a cure too.) The live model has the same trouble, and the same mask mends it:
+# *With all keys the model falls apart, and in the end it does worse than letter frequencies. With the latest 512 it stays as good as it was. The third line follows the second up to place 960, where the first of the far keys come into sight, and there it breaks.* So it isn't the number of keys, which is 512 under both masks. It's the distance. ("When you need it" keeps all keys and caps their distance, a cure too.) The live model has the same trouble, and the same mask mends it:
 
 # %% tags=["nbval-ignore-output"]
 pairs = windows(test_ids, 2 * WINDOW, 16, stride=WINDOW)
@@ -666,7 +686,7 @@ for name, mask in (("all keys", near >= 0), ("128", (near >= 0) & (near < WINDOW
 print(f"live model, in windows of {WINDOW}: {live['bits']:.2f} bits")
 
 # %% [markdown]
-# With one line of mask and no training, the live model is as good at twice its trained length as within it. That is the **sliding window** of Mistral 7B, whose cache keeps the latest keys only. Without it, no error warns you. Does the model use those 512 characters at all? Exercise 12.9 (20 minutes, *more*) takes context away and measures what is lost.
+# With one line of mask and no training, the live model is as good at twice its trained length as within it. That is the **sliding window** of Mistral 7B, whose cache keeps the latest keys only (lesson 14 writes with one). Exercise 12.9 (20 minutes, *more*) takes context away and measures what is lost.
 
 # %% [markdown]
 # ## The whole thing
@@ -769,7 +789,7 @@ print(decode_text(written[0]))
 # %% [markdown]
 # Look at `Block` once more. `q @ k.mT` are the dot products of lesson 01, and `weights @ v` is the soft lookup of 02. The division is from 04, the mask from 05, the heads from 06, the shared keys and values from 07, `turn` from 08, the norms and the two sums from 09. Only the gate is new.
 #
-# **It learns whatever text you give it.** Now a smaller one reads the spellings of the pronouncing dictionary, one word a line:
+# **It can learn other texts too.** Now a smaller one reads the spellings of the pronouncing dictionary, one word a line:
 
 # %% tags=["nbval-ignore-output"]
 seed_everything(1)
@@ -788,7 +808,7 @@ history = fit(
 )
 
 # %% [markdown]
-# It writes a hundred words at each of three temperatures. The first of those that aren't in the dictionary go to the model of lesson 11, which says how they sound:
+# It writes a hundred words at each of three temperatures. The first words of the last hundred that aren't in the dictionary go to the model of lesson 11, which says how they sound:
 
 # %% tags=["nbval-ignore-output"]
 known = set(pronunciations.pronunciations())
@@ -820,7 +840,7 @@ plotting.show(diagrams.cache_strip(list("The cat sat"), prompt=4))
 # %% [markdown]
 # *Each row is a step, each column a position, computed once and then only looked at.*
 #
-# **Do exercise 12.3 now (15 minutes), then read on.** Exercise 12.6 is a bug that lives in this loop, and exercise 12.11 asks how the costs grow.
+# **Do exercise 12.3 now (15 minutes), then read on.** Exercise 12.6 is a bug that shows only with a cache, and exercise 12.11 asks how the costs grow.
 #
 # What does it save? One position costs each weight matrix one multiplication per entry, $P$ in all. Its query meets every key, and every value is weighed, which takes $2 L d_{model}$ multiplications in each of $N$ layers.
 #
@@ -850,14 +870,14 @@ for length in (16, 64, 256, 1024):
 widgets.came_out("12.H", ratios[256])
 
 # %% [markdown]
-# For short texts that is about $L$ times less for a step at length $L$. Later it is somewhat less than that, since the cached step looks back at more and more. The clock says less, because a step of a small model also has costs that don't shrink, such as calling Python. One thread, the faster of two runs:
+# For short texts that is about $L$ times less for a step at length $L$. Later it is somewhat less than that, since the cached step looks back at more and more. The clock says less, because a step of a small model also has costs that don't shrink, such as calling Python. Here are the seconds of computing in one thread, the faster of two runs:
 
 
 # %% tags=["nbval-ignore-output"]
 def timed(way, new):
-    began = time.perf_counter()
+    began = time.process_time()  # without the time that other programs take
     way(model, prompt, new)
-    return time.perf_counter() - began
+    return time.process_time() - began
 
 
 lengths = torch.tensor([16, 96, 256])
@@ -865,9 +885,10 @@ seconds = {}
 for name, way in (("without cache", write_plainly), ("with cache", write_cached)):
     times = [min(timed(way, new) for _ in range(2)) for new in lengths.tolist()]
     seconds[name] = torch.tensor(times)  # (3,)
-ax = plotting.curves(lengths, seconds, xlabel="new tokens", ylabel="seconds")
+names = {"xlabel": "new tokens", "ylabel": "seconds of computing"}
+ax = plotting.curves(lengths, seconds, **names)
 ax.set_ylim(0, None)
-plotting.show(ax, "Seconds by number of new tokens, with and without the cache.")
+plotting.show(ax, "Seconds of computing by new tokens, with and without the cache.")
 
 # %% [markdown]
 # *Without the cache each token costs more than the one before, so by the count above the upper line bends upward; how much of that the clock shows depends on the machine.* The price is memory: 2 (keys and values) × layers × $H_{kv}$ × positions × $d_{head}$ numbers, as in lesson 07.
@@ -907,7 +928,7 @@ for T in (0.5, 2.0):
     print(f"T = {T}: wrong {wrong / wrong.sum()}   right {right}")
 
 # %% [markdown]
-# **The whole text is fed at each cached step.** Then the cache holds the prompt twice, at positions that it doesn't have. A cache with just enough room refuses. One with more room says nothing, and the logits are wrong:
+# **The whole text is fed at each cached step.** Then the cache holds the prompt twice, the second time at wrong positions. A cache with just enough room refuses. One with more room says nothing, and the logits are wrong:
 
 # %%
 ids = encode_text("A function is ")[None]  # (B=1, L=14)
@@ -936,12 +957,12 @@ for room in (14, 64):
 # *Core · 2 minutes*
 #
 # 1. **What is left** is one causal stack. Its block has RMSNorm before each sublayer, rotary positions, grouped queries and SwiGLU, in which a gate multiplies feature by feature.
-# 2. **How good it is** we say in nats, as perplexity, or in bits. A figure needs company, such as counted models on the same text, a split (choose on *valid*, judge on *test*), and windows like those of the training.
+# 2. **How good it is** we say in nats, as perplexity, or in bits. Give it beside counted models on the same text, choose on *valid*, judge on *test*, and use windows like those of the training.
 # 3. **What it looks at** differs from head to head. Beyond its trained length this model falls apart because of distances that it hasn't met, and a sliding mask mends that.
 # 4. **The next token** is drawn after temperature on the logits, then top-k, then top-p, which keeps the crossing token. This model's greedy text repeats itself.
-# 5. (*More*) It **copies** familiar text, in part, and mostly from near by. **With a cache** you prefill once and then feed one token per step, and the text is the same.
+# 5. (*More*) It **copies** familiar text from near by, in part. About half of what a copy saves, its letters would save in any order. **With a cache** you prefill once and then feed one token per step, and the text is the same.
 #
-# In lesson 01 you began with the dot product of two vectors. Now you can read, line by line, the blocks of the models that are in use today (a table is in "When you need it").
+# In lesson 01 you began with the dot product of two vectors. Now you can read, line by line, the blocks of many published models (a table is in "When you need it").
 
 # %% tags=["nbval-ignore-output"]
 widgets.predictions()
@@ -964,7 +985,7 @@ widgets.predictions()
 #
 # <details><summary>1. A model has 1 bit per character. What is its perplexity, and what its loss in nats?</summary>
 #
-# **2, and ln 2, about 0.69.** (A perplexity of 1 means 0 bits, every character known beforehand.)
+# **2, and ln 2, about 0.69.**
 # </details>
 #
 # <details><summary>2. Where does the decoder-only model look at the prompt, now that there is no cross-attention?</summary>

@@ -7,7 +7,7 @@ import nbformat
 import pytest
 
 from course_authoring.assemble import INSTALL_ID, assemble
-from course_authoring.build import repository_address, targets, text_of
+from course_authoring.build import targets, text_of
 from course_authoring.errors import AuthoringError
 from course_authoring.links import Outline, colab_link
 from course_authoring.source import read_source
@@ -88,6 +88,30 @@ def test_the_first_code_cell_installs_in_colab_and_is_collapsed(project):
         assert second.metadata.tags == ["setup"] and "jupyter" not in second.metadata
 
 
+def test_without_an_address_nothing_leads_to_colab(project, edit):
+    edit("# {{colab_link}}", "# {{colab_link}} · about 10 minutes", "sources/lessons/05_masking.py")
+    for notebook in (*built(project, address=None).values(), *built(project, "lessons", None).values()):
+        assert "olab" not in text_of(notebook) and "github" not in text_of(notebook)
+        assert not any(cell.id == INSTALL_ID for cell in notebook.cells)
+    (lesson,) = built(project, "lessons", None).values()
+    assert "\n\nabout 10 minutes\n\n" in lesson.cells[0].source
+    assert "](https://colab" in built(project, "lessons")["notebooks/05_masking.ipynb"].cells[0].source
+
+
+def test_what_leads_to_the_answer_of_a_prediction_is_folded(project, edit):
+    asks = '# %% [markdown]\n# ## 5.1 An idea\n\n# %%\nwidgets.predict("5.A", "?", between=(0, 9))\n\n# %%\nhalf = 8\n'
+    tells = '# %%\nwidgets.came_out(\n    "5.A", half\n)\n\n# %%\nprint(math.sqrt(16))'
+    edit("# %% [markdown]\n# ## 5.1 An idea\n", asks, "sources/lessons/05_masking.py")
+    edit("# %%\nprint(math.sqrt(16))", tells, "sources/lessons/05_masking.py")
+    (lesson,) = built(project, "lessons").values()
+    folded = [cell.source for cell in lesson.cells if cell.metadata.get("collapsed")]
+    assert [text.split("(")[0] for text in folded] == ["half = 8", "widgets.came_out"]
+    assert all(
+        cell.metadata.get("jupyter", {}).get("outputs_hidden", False) == cell.metadata.get("collapsed", False)
+        for cell in lesson.cells
+    )
+
+
 def test_no_trace_of_the_answer_in_the_exercise(project):
     text = text_of(built(project)["exercises/05_masking.ipynb"])
     for forbidden in ("x * x", "BEGIN SOLUTION", "Why it works", "one is too few", "and a half", 'quiz_5_2 = \\"b'):
@@ -128,13 +152,13 @@ def test_the_last_lesson_and_one_without_exercises_link_what_there_is(project):
 @pytest.fixture(scope="module")
 def course(root):
     """Every notebook of the course, as the sources say now."""
-    notebooks, errors = targets(root)
+    notebooks, errors = targets(root, ADDRESS)
     assert not errors
     return {target.path: target.notebook for target in notebooks}
 
 
 def test_every_link_inside_the_course_leads_to_a_file(root, course):
-    ours = colab_link(repository_address(root), "")
+    ours = colab_link(ADDRESS, "")
     for path, notebook in course.items():
         for link in links(notebook):
             if link.startswith(ours):
@@ -145,8 +169,8 @@ def test_every_link_inside_the_course_leads_to_a_file(root, course):
 
 
 def test_every_lesson_leads_on_here_and_in_colab(root, course):
-    ours = colab_link(repository_address(root), "")
-    lessons = sorted(path for path in course if path.startswith("notebooks"))
+    ours = colab_link(ADDRESS, "")
+    lessons = sorted(path for path in course if path.startswith(("notebooks/0", "notebooks/1")))
     for lesson, following in zip(lessons, [*lessons[1:], None], strict=True):
         exercises = lesson.replace("notebooks/", "exercises/")
         for goal in {exercises, following} - {None}:

@@ -5,8 +5,10 @@ import json
 import nbformat
 import pytest
 
+from course_authoring import build as build_module
 from course_authoring import readme
 from course_authoring.__main__ import main
+from course_authoring.assemble import INSTALL_ID
 from course_authoring.build import build, check
 from course_authoring.dependencies import RECORD
 from course_authoring.errors import AuthoringError
@@ -40,11 +42,69 @@ def test_building_twice_changes_nothing(built):
     assert stamp(built) == before
 
 
+def test_another_address_changes_the_links_and_runs_nothing(built, monkeypatch):
+    ran = nbformat.read(built / LESSON, 4).cells
+    monkeypatch.setattr(build_module, "execute", lambda *_, **__: pytest.fail("it ran something"))
+    (built / "pyproject.toml").write_text("[project]\nname = 'x'\n")
+    monkeypatch.delenv("GITHUB_REPOSITORY", raising=False)
+    assert check(built) == []  # they are what their sources say, for the address that they hold
+    assert build(built) == [LESSON, SOLUTION, EXERCISE, RECORD] and check(built) == []
+    without = nbformat.read(built / LESSON, 4).cells
+    assert [cell.outputs for cell in without if cell.cell_type == "code"] == [
+        cell.outputs for cell in ran if cell.cell_type == "code" and cell.id != INSTALL_ID
+    ]
+    monkeypatch.setenv("GITHUB_REPOSITORY", "some/fork")
+    assert build(built, only="05") == [] and check(built) == []  # a part goes by the others
+    assert build(built) == [LESSON, SOLUTION, EXERCISE, RECORD] and check(built) == []
+    assert "github/some/fork/blob" in nbformat.read(built / LESSON, 4).cells[0].source
+
+
 def test_only_what_changed_is_rebuilt(built, edit):
     edit("# Square it.", "# Square it, please.")
     assert build(built) == [SOLUTION, EXERCISE]
     edit("An idea", "Another idea", "sources/lessons/05_masking.py")
     assert build(built, only="05") == [LESSON]
+
+
+TOUR = """# %% [markdown]
+# # A tour
+#
+# By the end you can square.
+
+# %%
+from course_utils import tool
+
+print(tool.VALUE)
+
+# %% tags=["exercise"]
+def square(x):
+    # BEGIN SOLUTION
+    return x * x
+    # END SOLUTION
+
+
+# %% tags=["check"]
+print(square(3))
+"""
+
+
+def test_a_tour_shows_what_its_solution_printed_but_for_its_tasks(built):
+    (built / "course_utils").mkdir(exist_ok=True)
+    module = built / "course_utils" / "tool.py"
+    (built / "sources" / "tour").mkdir()
+    setup = "import sys; sys.path.insert(0, '..')\nfrom course_utils import tool"
+    text = (built / "sources/lessons/05_masking.py").read_text().partition("# %%")[0]
+    text += TOUR.replace("from course_utils import tool", setup)
+    (built / "sources" / "tour" / "short.py").write_text(text)
+    solution, tour = "solutions/short.ipynb", "notebooks/short.ipynb"
+    for value in (1, 2):  # the second time only the library has changed
+        module.write_text(f"VALUE = {value}\n")
+        assert build(built) == [solution, tour, RECORD] and check(built) == []
+        code = [c for c in nbformat.read(built / tour, 4).cells if c.cell_type == "code" and c.id != INSTALL_ID]
+        shown, answer, checked = code
+        assert shown.outputs[0].text == f"{value}\n"
+        assert "NotImplementedError" in answer.source and not answer.outputs and not checked.outputs
+        assert nbformat.read(built / solution, 4).cells[-1].outputs[0].text == "9\n"
 
 
 @pytest.fixture
@@ -201,14 +261,11 @@ def test_a_kernel_that_is_not_installed_is_named(project, monkeypatch):
     assert "missing kernelspec: no kernel called 'python3' is installed" in reasons(caught)[0]
 
 
-def test_missing_address_and_missing_markers(project):
+def test_missing_markers(project):
     for marker in (readme.BEGIN, readme.END):
         (project / "README.md").write_text(f"# Course\n{marker}\n")
         with pytest.raises(AuthoringError, match=r"README\.md: needs one line"):
             check(project)
-    (project / "pyproject.toml").write_text("[project]\nname = 'x'\n")
-    with pytest.raises(AuthoringError, match="Repository is missing"):
-        check(project)
 
 
 def test_command_line(built, edit, capsys):

@@ -31,10 +31,12 @@ def error_of_cell(project, cell):
 
 def test_the_catalogue_says_what_students_may_read(project):
     assert entries(project, CATALOGUE) == {
-        "5.1": {"title": "Square", "points": 3, "answer": "square"},
+        "5.1": {"title": "Square", "points": 3, "minutes": 10, "is_core": True, "answer": "square"},
         "5.2": {
             "title": "Choose",
             "points": 1,
+            "minutes": 1,
+            "is_core": False,
             "answer": "quiz_5_2",
             "options": {"a": "one", "b": "$x_1$, two"},
         },

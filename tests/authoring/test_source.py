@@ -102,7 +102,7 @@ MISTAKES = {
 def test_mistakes_are_named(project, edit, name):
     old, new, cell, reason = MISTAKES[name]
     edit(old, new)
-    _, (error,) = targets(project)
+    _, (error,) = targets(project, None)
     start = EXERCISES if cell is None else f"{EXERCISES}:{error.line}: cell {cell}"
     assert str(error).startswith(f"{start}: ") and reason in str(error)
 

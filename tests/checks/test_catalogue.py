@@ -69,7 +69,7 @@ def test_each_exercise_is_found_whole(number):
         assert isinstance(entry, Exercise) and all(callable(resolve(name)) for name in entry.off_limits)
         assert entry.advice.endswith((".", "?"))
         for case in entry.cases(1):  # it is carried to where the answer runs; what is no plain data arrives as None
-            assert '"other"' not in pack(encode(case.sent()))[0], list(case)
+            assert '"kind": "other"' not in pack(encode(case.sent()))[0], list(case)
 
 
 def test_each_kind_of_entry():
@@ -86,11 +86,11 @@ def test_each_kind_of_entry():
     ],
 )
 def test_file_names(answer, name):
-    assert module_name(CatalogueEntry("5.1", "A toy", 2, answer)) == name
+    assert module_name(CatalogueEntry("5.1", "A toy", 2, 5, True, answer)) == name
 
 
 def test_an_exercise_that_has_no_file(monkeypatch):
-    monkeypatch.setitem(catalogue(), "5.99", CatalogueEntry("5.99", "New", 1, "brand_new"))
+    monkeypatch.setitem(catalogue(), "5.99", CatalogueEntry("5.99", "New", 1, 5, False, "brand_new"))
     with pytest.raises(LookupError, match=r"5\.99 \(brand_new\) has no file course_checks/lesson_05/brand_new\.py"):
         find("5.99")
 

@@ -275,6 +275,30 @@ def test_a_cut_path_hides_the_writer_from_one_input_only(kind, into):
         torch.testing.assert_close(cut.parts[name], whole.parts[name])
 
 
+@torch.no_grad()
+def test_several_writers_are_hidden_together_and_never_one_over_the_other():
+    model = decoder(num_layers=3, num_kv_heads=None)
+    writers, reader = [("layers.0.self_attention", 1), ("layers.1.self_attention", 3)], ("layers.2.self_attention", 4)
+    whole = contributions(model, TOKENS)
+    layer = model.layers[2]
+    stream = torch.stack([part for name, part in whole.parts.items() if not name.startswith("layers.2")]).sum(0)
+    hidden = stream - whole.parts["layers.0.self_attention head 1"] - whole.parts["layers.1.self_attention head 3"]
+    keys = layer.self_attention.k_proj(layer.attention_norm(hidden))
+    seen = []
+    watching = layer.self_attention.k_proj.register_forward_hook(lambda _m, _a, output: seen.append(output))
+    with cut_path(model, writers, reader, "k"):
+        layer.self_attention.k_proj.register_forward_hook(lambda _m, _a, output: seen.append(output))
+        model(TOKENS)
+        with pytest.raises(ValueError, match="cut already"), cut_path(model, writers[0], reader, "k"):
+            pass
+    watching.remove()
+    rows = slice(4 * layer.self_attention.d_head, 5 * layer.self_attention.d_head)
+    torch.testing.assert_close(seen[-1][..., rows], keys[..., rows], atol=1e-4, rtol=1e-4)
+    assert not torch.allclose(seen[0][..., rows], seen[-1][..., rows], atol=1e-3)
+    with cut_path(model, writers[0], reader, "k"):  # free again
+        pass
+
+
 def test_paths_that_there_are_not_are_refused():
     model, first, second = decoder(), ("layers.0.self_attention", 1), ("layers.1.self_attention", 4)
     for arguments, message in [
@@ -298,7 +322,7 @@ def test_paths_that_there_are_not_are_refused():
     )
     for model, writer, reader, message in [
         (post, first, second, "post-norm"),
-        (pre, first, cross, "must be self-attentions"),
+        (pre, first, cross, "must be a self-attention"),
         (pre, other, second, "same stack"),
     ]:
         with pytest.raises(ValueError, match=message), cut_path(model, writer, reader, "k"):

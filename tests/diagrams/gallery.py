@@ -136,6 +136,14 @@ def _straight(size: str) -> Axes:
     return diagrams.straight_streams(made, _random(1, 3, 8))
 
 
+def _induction(size: str) -> Axes:
+    words = {"small": ["a", "a"], "middle": list("qfwaq"), "large": [*LONG[9:16], LONG[10]]}[size]
+    if size == "small":
+        return diagrams.induction(words)
+    weights = [_random(len(words), len(words)).softmax(-1).tril() for _ in range(2)]
+    return diagrams.induction(words, before=weights[0], copying=weights[1], says="antidisestablishmentarianism")
+
+
 PICTURES: dict[str, Callable[[str], Axes]] = {
     "legend": lambda size: diagrams.legend(),
     "attention_flow": _flow,
@@ -151,6 +159,7 @@ PICTURES: dict[str, Callable[[str], Axes]] = {
     "masked_weights": _masked,
     "multi_head": _multi_head,
     "beam_tree": _beams,
+    "induction": _induction,
     "unrolled": _unrolled,
 }
 
@@ -179,7 +188,8 @@ _add(
     (_random(5, 4), LOOKED_UP[1], ["<pad>", *WORDS[:4]]),
     (_random(30, 64), LOOKED_UP[2], (LONG * 2)[:30]),
 )
-_add(diagrams.road_map, (0,), (4,), (12,))
+_add(diagrams.chunked_forms, (1, 1), (12, 4), (24, 7))
+_add(diagrams.road_map, (0,), (4,), (15,))
 
 
 def _ways(length: int, reach: int) -> tuple[dict, int]:
@@ -201,6 +211,7 @@ def _ways(length: int, reach: int) -> tuple[dict, int]:
 
 
 _add(diagrams.growing_paths, _ways(2, 1), _ways(9, 2), _ways(9, 1))
+_add(diagrams.divided, (["a"], 1, 1), (WORDS[:8], 4, 4), (LONG[:14], 7, 7))
 _add(diagrams.head_wiring, (1, 1), (8, 2), (96, 8))
 _add(diagrams.head_wirings, (1, [1]), (6, [6, 2, 1]), (6, [3, 2, 1]))
 _add(

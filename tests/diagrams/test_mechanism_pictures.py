@@ -259,6 +259,14 @@ def test_a_hasty_search_gives_up_what_still_grows():
     hasty, patient = diagrams.looked_at(log_probs, 2, hasty=True), diagrams.looked_at(log_probs, 2)
     assert ended(hasty) == [("end",), ("b", "end")] and not hasty[-1][0].kept and hasty[-1][0].log_prob > math.log(0.4)
     assert ended(patient) == [*ended(hasty), ("a", "c", "end")] and len(patient) == 3
+    assert hasty[-1][0].growing and not any(beam.growing for step in hasty[:-1] for beam in step)
+    ax = diagrams.beam_tree(hasty, most=1)  # what still grew is drawn like nothing that was dropped
+    assert "Still growing when the search stopped: a c p = 0.495" in ax.get_label()
+    assert any("still growing" in text.get_text() for text in ax.texts)
+    solid = [
+        patch.get_linestyle() in ("-", "solid") for patch in ax.patches if type(patch).__name__ == "FancyBboxPatch"
+    ]
+    assert sum(solid) == 1 + sum(beam.kept or beam.growing for step in hasty for beam in step)
 
 
 WEIGHTS = torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.05, 0.85]])

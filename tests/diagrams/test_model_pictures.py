@@ -176,8 +176,8 @@ def test_what_is_added_is_measured():
             sizes.append(stream)
     alt = residual_stream(model, (TARGET[:1],)).get_label()
     size = lambda x: number(x.square().mean().sqrt().item())  # noqa: E731
-    assert f"length {size(sizes[0])} at the start, {size(sizes[-1])} at the end" in alt
-    assert f"layers.1.feed_forward {size(added[-1])}." in alt and f"layers.0.self_attention {size(added[0])}" in alt
+    assert f"size {size(sizes[0])} at the start, {size(sizes[-1])} at the end" in alt
+    assert f"layer 2 feed forward {size(added[-1])}." in alt and f"layer 1 self attention {size(added[0])}" in alt
 
 
 def test_all_twelve_sublayers_are_drawn_and_the_two_attentions_differ():

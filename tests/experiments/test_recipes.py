@@ -12,7 +12,8 @@ from experiments import recipes
 
 
 def test_every_group_has_its_recipes():
-    assert {name for group in evaluate.GROUPS.values() for name in group} == set(recipes.RECIPES)
+    names = {name for group in evaluate.GROUPS.values() for name in group}
+    assert names - {"induction"} == set(recipes.RECIPES)  # which is trained in seconds, by its experiment
 
 
 @pytest.mark.parametrize("name", recipes.RECIPES)

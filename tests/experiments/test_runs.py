@@ -95,6 +95,32 @@ SMALL = {
         2,
     ),
     "gates": ({"SEEDS": (1,), "STEPS": 2, "LONGER": 3}, 2 * 3 + 2 + 2),
+    "long_contexts": (
+        {
+            "LENGTHS": (8, 16),
+            "MOST_EXPLICIT": 8,
+            "TEXTS": 2,
+            "READ": 16,
+            "PIECE": 8,
+            "WRITTEN": 12,
+            "EVERY": 6,
+            "TIMED": 3,
+            "CACHES": {"everything": {}, "first 4, latest 508": {"window": 3, "sinks": 2}},
+        },
+        2 * 3 + 2 * 2 + 2 * 2,
+    ),
+    "recall": (
+        {
+            "SEEDS": (3,),
+            "SETTINGS": [("delta", 4, "twice", 2), ("softmax", 8, "once", 2)],
+            "LONGER": [("linear", 8, "once", 3)],
+        },
+        2 + 1,
+    ),
+    "induction": (
+        {"SEEDS": (3,), "SETTINGS": {"two layers": (2, "learned", (4, 6), 2)}, "EVERY": 1, "COUNT": 4},
+        2 * 7 + 2 * 2 * 4 + 2 * 5 + 4 * 3,
+    ),
 }
 OF_MUON = ("ablation", "budgets", "comparison", "gates", "seeds", "unmasked")
 STEPS = {"places": 2, "warmups": 2, "copiers": 2}
@@ -144,7 +170,7 @@ def test_an_experiment_fills_its_table_and_takes_it_up_where_it_stopped(name, mo
     kept = [line for line, row in zip(lines[1:], rows, strict=True) if not belongs(row, last)]
     table.write_text("\n".join([lines[0], *kept]) + "\n")  # the last run was killed
     assert len(kept) < number and main(command) == 0
-    timed = {"minutes": "", "seconds": ""}
+    timed = {"minutes": "", "seconds": "", "megabytes": ""}
     assert [row | timed for row in rows_of(table)] == [row | timed for row in rows]  # the same seed
     capsys.readouterr()
     assert main(command) == 0 and capsys.readouterr().out == ""

@@ -11,7 +11,8 @@ from course_utils.metrics import text_scores
 from course_utils.models import DecoderConfig, DecoderLM
 from course_utils.models.recurrent import RecurrentSeq2Seq
 from course_utils.pretrained import shipped
-from experiments import recipes, train
+from course_utils.small_models.induction import trained
+from experiments import induction, recipes, train
 
 CONFIG = {"src_vocab": 29, "tgt_vocab": 42, "attention": False, "d_embed": 4, "d_hidden": 6}
 RECIPE = recipes.PronunciationRecipe(RecurrentSeq2Seq, CONFIG, epochs=2, symbols_per_batch=200, peak_rate=1e-2)
@@ -72,3 +73,14 @@ def test_a_language_model_is_trained_on_the_first_part_and_chosen_by_the_second(
     model = pretrained.load("words", folder=tmp_path)
     valid = text_scores(model, encode_text(parts.valid), length=16)
     assert valid["loss"] == pytest.approx(min(history.scores), abs=2e-3)  # the best epoch's weights, in half precision
+
+
+def test_the_model_that_is_trained_in_seconds_is_written_with_its_card(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(shipped, "save", partial(shipped.save, folder=tmp_path))
+    monkeypatch.setattr(induction, "trained", lambda progress: trained(steps=1))
+    monkeypatch.setattr(train, "write_card", lambda what: tmp_path / f"{what}.md")
+    assert train.main(["induction"]) == 0
+    model = shipped.load("induction", tmp_path)
+    assert model.config.num_layers == 2 and not model.training
+    assert shipped.training_of("induction", tmp_path)["seed"] == 0
+    assert "induction.md" in capsys.readouterr().out

@@ -13,19 +13,8 @@ def exercise(number, outcome="right", /, **changes):
     """One exercise of a result."""
     points = catalogue_entry(number).points
     made = {"number": number, "points": points, "earned": points if outcome == "right" else 0, "outcome": outcome}
-    return (
-        made
-        | {
-            "message": "",
-            "mistake": None,
-            "found_by": "",
-            "code": "",
-            "form": "",
-            "own_nodes": 0,
-            "equal_to_solution": None,
-        }
-        | changes
-    )
+    made |= dict.fromkeys(("message", "found_by", "code", "form"), "")
+    return made | {"mistake": None, "own_nodes": 0, "equal_to_solution": None} | changes
 
 
 def result(*exercises, **changes):
@@ -68,4 +57,4 @@ class AClass:
 
     def page(self, student, label="x.ipynb", lesson="01"):
         """A student's page."""
-        return self.results.feedback_path(student, label, lesson).read_text(encoding="utf-8")
+        return self.results.path("feedback", student, label, lesson).read_text(encoding="utf-8")

@@ -135,7 +135,7 @@ def test_a_result_that_is_out_of_date_is_taken_away(tmp_path, ran):
         assert len(list((tmp_path / "grades" / folder).iterdir())) == 1
 
 
-@pytest.mark.parametrize("where", ["select_files", "read", "page", "key"])
+@pytest.mark.parametrize("where", ["read", "page", "key"])
 def test_whatever_is_raised_for_one_student_is_that_students_row(tmp_path, ran, monkeypatch, where):
     for student in ("ann", "bob"):
         put(tmp_path / "class" / student / "x.ipynb", handed_in.solved())
@@ -150,12 +150,7 @@ def test_whatever_is_raised_for_one_student_is_that_students_row(tmp_path, ran, 
 
         return raising
 
-    if where == "select_files":
-        monkeypatch.setattr(
-            "course_grader.submissions.select_files.bounded", once(lambda work, *args, **options: work(*args))
-        )
-    else:
-        monkeypatch.setattr(batch, where, once(getattr(batch, where)))
+    monkeypatch.setattr(batch, where, once(getattr(batch, where)))
     summary = grade(tmp_path / "class", tmp_path / "grades")
     (name,) = summary.review
     table = rows(tmp_path / "grades")

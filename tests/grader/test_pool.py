@@ -11,7 +11,7 @@ from sandboxed import linux, make_settings
 
 from course_grader import pool
 from course_grader.limits import Limits
-from course_grader.pool import GradingProcess, NoGradingProcess, Task, run_local
+from course_grader.pool import GradingProcess, Task, run_local
 from course_grader.submissions.submission import Submission
 
 
@@ -97,7 +97,7 @@ def test_who_takes_too_long_is_ended(graders, monkeypatch):
 @pytest.mark.parametrize(("serve", "said"), [(cannot_start, "exit code 1"), (says_nothing, "not ready after 2 s")])
 def test_who_cannot_start_says_so(graders, monkeypatch, serve, said):
     monkeypatch.setattr(pool, "START_S", 120.0 if serve is cannot_start else 2.0)
-    with pytest.raises(NoGradingProcess, match=said):
+    with pytest.raises(RuntimeError, match=said):
         graders(serve).grade(TASK)
 
 
@@ -106,7 +106,7 @@ def test_no_memory_for_a_process_ends_the_run(monkeypatch):
         raise OSError(12, "Cannot allocate memory")
 
     monkeypatch.setattr(multiprocessing.get_context("forkserver").Process, "start", no_memory)
-    with pytest.raises(NoGradingProcess, match=r"Cannot allocate memory.*--jobs"):
+    with pytest.raises(RuntimeError, match=r"Cannot allocate memory.*--jobs"):
         list(run_local([TASK], make_settings(), 1))
 
 
@@ -114,7 +114,7 @@ def test_who_was_stopped_stays_so(graders):
     grader = graders(dies_once)
     grader.start()
     grader.stop()
-    with pytest.raises(NoGradingProcess, match="stopped"):
+    with pytest.raises(RuntimeError, match="stopped"):
         grader.grade(TASK)
 
 

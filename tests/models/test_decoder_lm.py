@@ -4,8 +4,11 @@ import pytest
 import torch
 
 from benchmarks.llama import hugging_face
+from course_utils.attention import scaled_dot_product_attention
 from course_utils.decoding import generate
+from course_utils.masks import sliding_window_mask
 from course_utils.models import DecoderConfig, DecoderLM, count_parameters
+from course_utils.multi_head import merge_heads, repeat_kv, split_heads
 from course_utils.recording import record_attention
 
 V, N, D_MODEL, D_FF, H, H_KV = 19, 3, 24, 40, 6, 2
@@ -96,6 +99,51 @@ def test_cached_generation_gives_the_same_tokens(temperature):
     assert torch.equal(with_cache, without) and with_cache.shape == (2, 12)
 
 
+def step_by_step(net, tokens, cache):
+    return torch.stack([net.next_logits(token[:, None], cache=cache) for token in tokens.T], dim=1)  # (B, L, V)
+
+
+@torch.no_grad()
+def test_a_window_without_sinks_is_attention_under_a_mask():
+    net, tokens = model(), torch.randint(V, (2, 11), generator=torch.Generator().manual_seed(0))
+    x = net.embedding(tokens)
+    for layer in net.layers:
+        x = layer(x, sliding_window_mask(11, window=4))
+    expected = net.generator(net.norm(x))
+    torch.testing.assert_close(step_by_step(net, tokens, net.start_window(2, 4)), expected, atol=1e-4, rtol=1e-4)
+
+
+@torch.no_grad()
+def test_sinks_stand_just_before_the_window():
+    """By a loop that computes every kept key anew, at its place among the kept, far beyond ``max_len``."""
+    net, window, sinks = model(), 3, 2
+    tokens = torch.randint(V, (2, 30), generator=torch.Generator().manual_seed(0))
+    streams, expected = [[] for _ in net.layers], []
+    for place, token in enumerate(tokens.T):
+        kept = sorted({*range(min(sinks, place + 1)), *range(max(0, place - window + 1), place + 1)})
+        x = net.embedding(token)[:, None]  # (B, 1, d_model)
+        for layer, seen in zip(net.layers, streams, strict=True):
+            seen.append(layer.attention_norm(x))
+            some, attention = torch.cat([seen[one] for one in kept], dim=1), layer.self_attention
+            q = attention.rotary(split_heads(attention.q_proj(seen[-1]), H), len(kept) - 1)
+            k = attention.rotary(split_heads(attention.k_proj(some), H_KV))
+            v = split_heads(attention.v_proj(some), H_KV)
+            heads, _ = scaled_dot_product_attention(q, repeat_kv(k, H // H_KV), repeat_kv(v, H // H_KV))
+            x = x + attention.o_proj(merge_heads(heads))
+            x = x + layer.feed_forward(layer.feed_forward_norm(x))
+        expected.append(net.generator(net.norm(x[:, -1])))
+    found = step_by_step(net, tokens, net.start_window(2, window, sinks=sinks))
+    torch.testing.assert_close(found, torch.stack(expected, dim=1), atol=1e-4, rtol=1e-4)
+
+
+def test_with_a_window_a_text_may_be_longer_than_the_model_has_room_for():
+    net = model()
+    cache = net.start_window(1, 8, sinks=1)
+    size = sum(one.num_bytes for one in cache)
+    assert generate(net, TOKENS[:1], max_new_tokens=40, cache=cache).shape == (1, 47)
+    assert sum(one.num_bytes for one in cache) == size
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
@@ -105,6 +153,8 @@ def test_cached_generation_gives_the_same_tokens(temperature):
         (lambda: model()(TOKENS.float()), "float32"),
         (lambda: model()(TOKENS, cache=[]), "cache has 0 entries.*3 layers"),
         (lambda: model().start_cache(2, 13), r"max_len \(13\).*\(12\)"),
+        (lambda: model().start_window(1, 10, sinks=2), r"10 \+ 2.*below.*\(12\)"),
+        (lambda: model(positions="learned").start_window(1, 4), "learned positions"),
         (lambda: model(num_layers=0), "num_layers .0."),
         (lambda: model(num_heads=5), "num_heads .5. must divide d_model .24."),
         (lambda: model(num_kv_heads=4), "num_kv_heads .4.*num_heads .6."),

@@ -36,6 +36,14 @@ def test_links_to_run_and_to_download_it_stand_once_at_the_top():
     assert page.cells[2].metadata.tags == ["remove-cell"]
 
 
+def test_without_an_address_nothing_leads_away():
+    output = new_output("execute_result", data={"text/plain": "[interactive: x. Run this cell to look.]"})
+    page = for_site(notebook(output), "notebooks/05_masking.ipynb", None)
+    assert "Download the notebook" in page.cells[1].source and "https:" not in page.cells[1].source
+    revived = page.cells[3].outputs[0].data["text/html"]
+    assert "open this notebook in JupyterLab" in revived and "href" not in revived
+
+
 def test_an_exercise_is_a_heading_of_the_second_level():
     assert for_site(notebook(), "exercises/05_masking.ipynb", ADDRESS).cells[-1].source == "## 5.1 · a"
     assert for_site(notebook(), "notebooks/05_masking.ipynb", ADDRESS).cells[-1].source == "### 5.1 · a"
@@ -54,9 +62,12 @@ def test_a_widget_that_needs_one_says_so_and_where_to_find_it():
     assert "computes in Python" in page and "&lt;and more&gt;" in page and "colab.research.google.com" in page
 
 
-def test_a_prediction_keeps_its_question():
-    page = shown("[predict 5.1: Which rows? One of: a; b. Run this cell to keep your prediction.]")
-    assert "Predict 5.1" in page and "Which rows? One of: a; b." in page
+def test_what_would_tell_before_one_has_guessed_is_folded():
+    covered = notebook(new_output("stream", text="40"))
+    covered.cells[2].metadata = {"collapsed": True, "tags": ["nbval-ignore-output"]}
+    page = for_site(covered, "notebooks/05_masking.ipynb", ADDRESS)
+    assert page.cells[3].metadata.tags == ["nbval-ignore-output", "hide-output"]
+    assert page.cells[3].metadata.mystnb.code_prompt_show == "Show what comes out"
 
 
 def test_other_outputs_stay_as_they_are():

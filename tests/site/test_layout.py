@@ -48,11 +48,6 @@ def test_nothing_is_run_and_nothing_is_loaded_from_elsewhere():
     assert not conf.mathjax_path.startswith("http")
 
 
-def test_the_public_address_comes_from_the_one_place(root):
-    assert conf.html_theme_options["repository_url"] in (root / "pyproject.toml").read_text(encoding="utf-8")
-    assert "github.com" not in (root / "course_site" / "conf.py").read_text(encoding="utf-8")
-
-
 def test_alternative_texts_are_found_by_the_name_of_the_picture():
     picture, text = b"\x89PNG", "Weights as a heatmap."
     data = {"image/png": base64.b64encode(picture).decode(), "text/plain": "[figure]"}

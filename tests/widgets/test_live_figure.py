@@ -7,12 +7,16 @@ from ipywidgets import FloatSlider
 from matplotlib.figure import Figure
 
 from course_utils import masks, widgets
+from course_utils.distributed.layouts import layout
+from course_utils.distributed.ring_attention import Ring
 from course_utils.kv_cache import KVCache
 from course_utils.models import Transformer, TransformerConfig
+from course_utils.small_models import induction
 from course_utils.widgets import shapes
 from course_utils.widgets.cache_calculator import MODELS
 from course_utils.widgets.live_figure import LiveFigure
 from course_utils.widgets.mask_composer import compose_mask
+from course_utils.widgets.ring_steps import HIDDEN, LATER, colored_scores
 
 X = torch.linspace(0, 5, 21)
 
@@ -24,6 +28,14 @@ def decoding_steps():
     return widgets.decoding_steps(model, torch.tensor([3, 4, 4]), ["pad", "start", "end", "a", "b"], max_len=4)
 
 
+def head_remover():
+    torch.manual_seed(0)
+    model = induction.small_model().eval()
+    for parameter in model.parameters():
+        parameter.data.mul_(8)  # large enough for every head to matter
+    return widgets.head_remover(model, torch.tensor([3, 4, 3, 4]), "dede")
+
+
 MAKERS = {
     "two_vectors": widgets.two_vectors,
     "kernel_regression": lambda: widgets.kernel_regression(X, X.sin()),
@@ -32,8 +44,11 @@ MAKERS = {
     "cache_calculator": widgets.cache_calculator,
     "decoding_steps": decoding_steps,
     "position_viewer": widgets.position_viewer,
+    "head_remover": head_remover,
+    "ring_steps": widgets.ring_steps,
+    "cache_and_state": lambda: widgets.cache_and_state(torch.eye(12)[:, :5] + 0.1, torch.eye(12)),
 }
-SOME_MATTER_ONLY_WITH_OTHERS = {"mask_composer", "position_viewer"}
+SOME_MATTER_ONLY_WITH_OTHERS = {"mask_composer", "position_viewer", "head_remover", "cache_and_state", "ring_steps"}
 
 
 def ends(control):
@@ -170,3 +185,79 @@ def test_alignment_and_fewer_keys_than_queries():
     assert "the last query sees 5 keys" in texts(widget)
     move(widget, bottom_right="bottom-right", L_k=3)
     assert "sees nothing: q0, q1" in texts(widget)
+
+
+# ---------------------------------------------------------------- cache, window and state
+
+
+def kept(widget):
+    """What is drawn of each position: cache, window, state."""
+    return [torch.tensor(ax.patches[0].get_data().values) for ax in widget.figure.axes[:3]]
+
+
+def test_a_state_blurs_what_a_cache_keeps_and_a_window_drops():
+    rng = torch.Generator().manual_seed(0)
+    keys, values = torch.randn(20, 6, generator=rng), torch.randn(20, 9, generator=rng)
+    widget = widgets.cache_and_state(keys, values)
+    move(widget, position=12, window=3, sinks=2)
+    cache, window, state = kept(widget)
+    assert cache.tolist() == [1.0] * 12 and window.nonzero()[:, 0].tolist() == [0, 1, 9, 10, 11]
+    unit = torch.nn.functional.normalize(keys[:12], dim=-1)
+    read = unit @ (unit.T @ values[:12])
+    expected = torch.nn.functional.cosine_similarity(read, values[:12], dim=-1)
+    assert torch.allclose(state, expected.to(state.dtype), atol=1e-5) and state.max() < 0.99
+    titles = [ax.get_title(loc="left") for ax in widget.figure.axes[:3]]
+    assert "180 numbers" in titles[0] and "75 numbers" in titles[1] and "54 numbers" in titles[2]
+    move(widget, rule="replace (delta rule)")
+    assert kept(widget)[2][-1] == pytest.approx(1, abs=1e-4)
+
+
+def test_with_decay_the_old_ones_go_first():
+    rng = torch.Generator().manual_seed(0)
+    widget = widgets.cache_and_state(torch.randn(60, 8, generator=rng), torch.randn(60, 16, generator=rng))
+    move(widget, position=60, decay=0.8)
+    state = kept(widget)[2]
+    assert state[:30].abs().mean() < 0.3 and state[-5:].mean() > 0.6
+
+
+@pytest.mark.parametrize(
+    ("shapes", "said"),
+    [(((1, 4), (1, 4)), "1 positions; expected 2 to 200"), (((5, 4), (6, 4)), "5 keys but 6 values")],
+)
+def test_cache_and_state_name_what_does_not_fit(shapes, said, as_a_user):
+    with pytest.raises(ValueError, match=said):
+        widgets.cache_and_state(*(torch.ones(shape) for shape in shapes))
+
+
+# ---------------------------------------------------------------- a ring of ranks
+
+
+def work_of(widget):
+    """What each rank has computed so far, and whether it was busy."""
+    ax = widget.figure.axes[2]
+    count = len(ax.get_yticks())
+    widths = [bar.get_width() for bar in ax.patches]
+    return [widths[2 * rank] + widths[2 * rank + 1] for rank in range(count)], widget.figure.texts[0].get_text()
+
+
+def test_a_causal_ring_in_rows_lets_early_ranks_wait_and_a_zigzag_does_not():
+    widget = widgets.ring_steps()
+    move(widget, ranks=4, step=4)
+    work, said = work_of(widget)
+    block = 12 * 12
+    assert work == [block, 2 * block, 3 * block, 4 * block] and "62%" in said  # 10 of 16 blocks
+    move(widget, order="zigzag")
+    work, said = work_of(widget)
+    assert len(set(work)) == 1 and "100%" in said
+    move(widget, causal=False, step=1, order="contiguous")
+    assert work_of(widget)[0] == [block] * 4
+
+
+def test_after_the_last_step_every_pair_that_may_be_seen_has_a_rank_and_no_other():
+    for name in ("contiguous", "zigzag", "striped"):
+        ring = Ring(layout(name, 48, 4), causal=True)
+        colors = colored_scores(ring, 3)
+        white = (colors == torch.tensor(LATER)).all(dim=-1)
+        hidden = (colors == torch.tensor(HIDDEN)).all(dim=-1)
+        assert not white.any() and torch.equal(~hidden, torch.ones(48, 48).tril().bool())
+        assert (colored_scores(ring, 0) == torch.tensor(LATER)).all(dim=-1).any()

@@ -1,5 +1,9 @@
 """Predictions are kept, compared with what came out, and listed; nothing kept is said so."""
 
+import html
+import json
+import re
+
 import pytest
 import torch
 
@@ -53,6 +57,36 @@ def test_without_a_click_it_says_so_and_a_later_one_is_compared_at_once():
     assert "You predicted: 0.5. It came out: 0.25." in asked.message.value
 
 
+def test_without_a_guess_what_came_out_is_behind_a_fold():
+    asked = widgets.predict("4.2", "How large?", between=(0, 1))
+    page = widgets.came_out("4.2", 0.25)._repr_html_()
+    before, fold, inside = page.partition("</summary>")
+    assert page.startswith("<details") and fold and "0.25" in inside and "0.25" not in before
+    asked.button.click()
+    page = widgets.came_out("4.2", 0.25)._repr_html_()
+    assert "details" not in page and "You predicted: 0.5. It came out: 0.25." in page
+
+
+def test_a_page_without_a_kernel_has_the_question_and_its_controls():
+    def asked(**kind):
+        page = widgets.predict("4.2", "A < B?", **kind)._repr_mimebundle_()["text/html"]
+        assert "A &lt; B?" in page and "Run this cell" in page
+        return page, json.loads(html.unescape(re.search('data-predict="(.*?)"', page).group(1)))
+
+    page, asks = asked(choices=["<a>", "b"])
+    assert "<li>&lt;a&gt;</li><li>b</li>" in page
+    assert asks == {"name": "4.2", "kind": "choice", "labels": ["<a>", "b"]}
+    assert asked(between=(0, 100), step=5)[1] == {
+        "name": "4.2",
+        "kind": "number",
+        "labels": [],
+        "low": 0.0,
+        "high": 100.0,
+        "step": 5.0,
+    }
+    assert asked(shares=["a", "b"])[1] == {"name": "4.2", "kind": "shares", "labels": ["a", "b"]}
+
+
 def test_what_was_kept_is_noted_and_again_when_it_comes_out(monkeypatch):
     noted = []
     monkeypatch.setattr(prediction.progress_log, "predicted", lambda *entry: noted.append(entry))
@@ -78,7 +112,9 @@ def test_the_table_of_all():
         "4.2 How large? You: no prediction was kept. It came out: not there yet.",
     ]
     page = widgets.predictions()._repr_html_()
-    assert "A &lt; B?" in page and page.count("<tr>") == 3
+    assert "A &lt; B?" in page and page.count("<tr>") == 4
+    kept, fold, rest = page.partition("<details><summary>1 without a prediction of yours</summary>")
+    assert "it came out" in kept and "How large?" in rest and "How large?" not in kept
 
 
 def test_asked_again_it_starts_anew():

@@ -34,7 +34,7 @@ def drive_model(answer, case):
     parts = parts_of(model)
     settle(model, case.driver["seed"])
     torch.default_generator.manual_seed(0)  # for dropout, if there is any
-    logits = model(case["source"], case["target"], case["pad_id"])
+    logits = model(case["sources"], case["target"], case["pad_id"])
     if not case.driver["second"]:
         return parts, logits, None, None
     later, reached = [model(*case.driver["second"], case["pad_id"])], gradients_by_part(model, logits)

@@ -678,15 +678,20 @@ def test_10_4_is_the_gradient_of_the_whole_batch(index):
 
 
 @pytest.mark.parametrize("index", range(3))
-def test_10_5_is_the_librarys_model(index):
+def test_10_5_is_the_librarys_model_with_the_memories_end_to_end(index):
     case = find("10.5").cases(SEED)[index]
     sizes = {name: case[name] for name in SIZES}
     ours = right("10.5")(**sizes)
     theirs = Transformer(TransformerConfig(**sizes, dropout=0.0, pad_id=case["pad_id"]))
     for model in (ours, theirs):
         settle(model, SEED)
-    source, target, pad_id = case["source"], case["target"], case["pad_id"]
-    torch.testing.assert_close(ours(source, target, pad_id), theirs(source, target))
+    sources, target, pad_id = case["sources"], case["target"], case["pad_id"]
+    for source in sources.unbind(1):  # one source alone
+        torch.testing.assert_close(ours(source[:, None], target, pad_id), theirs(source, target))
+    memory = torch.cat([theirs.encode(source) for source in sources.unbind(1)], dim=1)
+    hidden = theirs.decode(target, memory, memory_mask=(sources != pad_id).flatten(1)[:, None, None])
+    torch.testing.assert_close(ours(sources, target, pad_id), theirs.generator(hidden))
+    torch.testing.assert_close(ours(sources.flip(1), target, pad_id), theirs.generator(hidden))
     assert sum(p.numel() for p in ours.parameters()) == sum(p.numel() for p in theirs.parameters())
 
 

@@ -1,8 +1,9 @@
 """One honest notebook of odd form: what it is made from, and what is expected of it."""
 
-import textwrap
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import handed_in
 
@@ -50,11 +51,10 @@ def find(notebook: dict, name: str) -> dict:
     return notebook["cells"][handed_in.position(notebook, name)]
 
 
-def insert(notebook: dict, place: str | int, *texts: str) -> None:
-    """Put code cells before the cell of that id, or at that place."""
-    start = place if isinstance(place, int) else handed_in.position(notebook, place)
-    made = [handed_in.code(dedented(text), f"own-{start}-{number}") for number, text in enumerate(texts)]
-    notebook["cells"][start:start] = made
+def insert(notebook: dict, place: str, text: str) -> None:
+    """Put a code cell before the cell of that id."""
+    start = handed_in.position(notebook, place)
+    notebook["cells"].insert(start, handed_in.code(text, f"own-{start}"))
 
 
 def codes(notebook: dict) -> list[dict]:
@@ -62,6 +62,22 @@ def codes(notebook: dict) -> list[dict]:
     return [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
 
 
-def dedented(text: str) -> str:
-    """Without the indent that it has in this folder's tables, and without empty lines around it."""
-    return textwrap.dedent(text).strip("\n").rstrip()
+def read(file: str) -> None:
+    """Register the parts of a text file, headed ``name lesson`` and maybe ``quick``, ``restored`` or ``lacks:1.9``.
+
+    In a part ``#-- answer-1-1`` stands above that cell's new text, ``#-- before check-1-1`` above a cell more.
+    """
+    for header, text in handed_in.sections(Path(__file__).with_name(file)):
+        name, lesson, *words = header.split()
+        lacks = frozenset(word.removeprefix("lacks:") for word in words if word.startswith("lacks:"))
+        changes = [change.partition("\n") for change in f"\n{text}".split("\n#-- ")[1:]]
+        make = functools.partial(_changed, changes)
+        add(name, lesson, make, quick="quick" in words, restored="restored" in words, lacks=lacks)
+
+
+def _changed(changes: list[tuple[str, str, str]], notebook: dict) -> None:
+    for place, _, text in changes:
+        if place.startswith("before "):
+            insert(notebook, place.removeprefix("before "), text)
+        else:
+            find(notebook, place)["source"] = text

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from honest import extra_cells, file_formats, moved_answers, odd_answers  # noqa: F401 - they register their notebooks
+from honest import changed_cells, file_formats  # noqa: F401 - they register their notebooks
 from honest.honest_notebook import NOTEBOOKS
 from sandboxed import EXERCISES, linux
 

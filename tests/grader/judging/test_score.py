@@ -12,7 +12,8 @@ from course_checks.running import observe_answer
 from course_checks.running.call import Case
 from course_checks.running.encode import pack
 from course_grader.bounded import own_process
-from course_grader.judging.score import OUTCOMES, cases_and_decider, score_exercises, share_right
+from course_grader.judging.score import cases_and_decider, score_exercises, share_right
+from course_grader.outcomes import WORDS
 from course_grader.reading.answers import Findings
 from course_grader.released_notebook import load_releases
 from course_grader.running.run import RunLog
@@ -37,7 +38,7 @@ def marked(released, number, seen=None, lost=None, broken=None, missing=(), unre
     rebuilt = RebuiltNotebook((NotebookStep("answer", text, number),), (), frozenset(missing))
     findings = Findings({}, syntax_errors={number: unread} if unread else {})
     found = score_exercises(released, rebuilt, run_log, findings, SEED, **options)
-    assert {one.outcome for one in found} <= set(OUTCOMES)
+    assert {one.outcome for one in found} <= WORDS.keys()
     assert [one.number for one in found] == list(handed_in.POINTS_01)
     assert all(one.earned == 0 for one in found if one.number != number)
     return next(one for one in found if one.number == number)

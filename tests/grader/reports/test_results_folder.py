@@ -21,7 +21,7 @@ def test_what_is_stored_is_found(tmp_path):
     assert results.result("ann", "x.ipynb") is None
     results.store("ann", "x.ipynb", result(key="k", ü=1), "<p>", "01")
     assert results.result("ann", "x.ipynb", "01") == result(key="k", ü=1)
-    assert results.feedback_path("ann", "x.ipynb", "01").read_text() == "<p>"
+    assert results.path("feedback", "ann", "x.ipynb", "01").read_text() == "<p>"
     assert results.result("ann", "y.ipynb", "01") is None and results.result("ann", "x.ipynb", "02") is None
     assert StoredResults(tmp_path / "out").result("ann", "x.ipynb", "01") == result(key="k", ü=1)
 
@@ -32,7 +32,7 @@ def test_what_is_stored_is_found(tmp_path):
 def test_a_result_that_was_changed_is_none(tmp_path, old, new):
     results = ResultsFolder(tmp_path)
     results.store("ann", "x", result(exercise("1.1")), "")
-    path = results.result_path("ann", "x")
+    path = results.path("results", "ann", "x")
     assert results.result("ann", "x") == result(exercise("1.1"))
     path.write_text(path.read_text().replace(old, new))
     assert results.result("ann", "x") is None
@@ -69,14 +69,16 @@ def test_leftovers_of_a_killed_run_are_removed_and_torn_results_are_none(tmp_pat
     ResultsFolder(tmp_path).close()
     (tmp_path / "results" / ".part-abc").write_text("{")
     results = ResultsFolder(tmp_path)
-    results.result_path("ann", "x").write_text('{"key": ')
+    results.path("results", "ann", "x").write_text('{"key": ')
     assert not (tmp_path / "results" / ".part-abc").exists() and results.result("ann", "x") is None
 
 
 def test_results_are_plain_ascii_json(tmp_path):
     results = ResultsFolder(tmp_path)
     results.store("ann", "x", {"text": "\u202e</script>é\ud800"}, "")
-    assert json.loads(results.result_path("ann", "x").read_bytes().decode("ascii"))["text"] == "\u202e</script>é\ud800"
+    assert (
+        json.loads(results.path("results", "ann", "x").read_bytes().decode("ascii"))["text"] == "\u202e</script>é\ud800"
+    )
     assert results.result("ann", "x")["text"].endswith("\ud800")
 
 
@@ -95,7 +97,7 @@ def test_deleted_feedback_is_written_again(a_class):
 
 def test_a_page_that_has_not_changed_is_not_written_again(a_class):
     a_class.add("ann", exercise("1.1")).write_reports()
-    path = a_class.results.feedback_path("ann", "x.ipynb", "01")
+    path = a_class.results.path("feedback", "ann", "x.ipynb", "01")
     os.utime(path, (1, 1))
     a_class.write_reports()
     assert path.stat().st_mtime == 1

@@ -2,7 +2,7 @@
 
 import pytest
 
-from course_grader.running.fork_server import ForkServer
+from course_grader.running.launch import ForkServer
 
 
 @pytest.fixture(scope="session")

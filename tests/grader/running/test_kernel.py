@@ -6,6 +6,7 @@ import re
 import select
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -18,9 +19,8 @@ from sandboxed import linux
 
 from course_grader.in_sandbox import forking
 from course_grader.limits import MAX_JSON_VALUES, Limits
-from course_grader.running.fork_server import ForkServer, exit_status
 from course_grader.running.kernel import Kernel, plain
-from course_grader.running.launch import PlainKernel
+from course_grader.running.launch import ForkServer, PlainKernel
 from course_grader.running.library_copy import library_copy
 from course_grader.running.memory import memory_by_process
 from course_grader.running.sandbox import GRADER, Sandbox
@@ -78,7 +78,7 @@ def test_a_forked_kernel_has_no_privileges_and_its_end_is_told(fork_server):
     finally:
         sandbox.close()
     assert select.select([report], [], [], 10)[0]
-    status = exit_status(report)
+    (status,) = struct.unpack("=i", os.read(report, 4))
     for descriptor in (report, *ends):
         os.close(descriptor)
     assert os.WTERMSIG(status) == signal.SIGKILL

@@ -56,9 +56,9 @@ def test_its_processes_are_seen_and_ended(sandbox):
 @linux
 def test_names_in_its_folders_count_as_memory(sandbox):
     before = sandbox.memory()
-    for number in range(500):
+    for number in range(3_000):
         sandbox.path(f"/tmp/{number}").mkdir()
-    assert sandbox.memory() - before >= 400 * 1024  # what it has open may change meanwhile
+    assert sandbox.memory() - before >= 2_000 * 1024  # its own processes and open files may shrink meanwhile
 
 
 @linux

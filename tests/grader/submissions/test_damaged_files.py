@@ -95,8 +95,13 @@ def an_archive(chance, depth=0):
     return file.getvalue() if chance.random() < 0.3 else damaged(file.getvalue(), chance)
 
 
-def take_in_texts(folder, releases, seeds):
-    path = folder / "x.ipynb"
+def many_more(seeds):
+    return pytest.param(seeds, marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("seeds", [range(SEED, SEED + 240), many_more(range(6_000))])
+def test_damaged_notebooks(tmp_path, releases, seeds):
+    path = tmp_path / "x.ipynb"
     for seed in seeds:
         path.write_bytes(a_text(random.Random(seed)))
         started = time.monotonic()
@@ -108,29 +113,16 @@ def take_in_texts(folder, releases, seeds):
         assert time.monotonic() - started < EACH_S, seed
 
 
-def take_in_archives(folder, releases, seeds):
+@pytest.mark.parametrize("seeds", [range(SEED, SEED + 60), many_more(range(800))])
+def test_damaged_archives(tmp_path, releases, seeds):
     for seed in seeds:
-        (folder / "ann.zip").write_bytes(an_archive(random.Random(seed)))
+        (tmp_path / "ann.zip").write_bytes(an_archive(random.Random(seed)))
         started = time.monotonic()
-        decisions = select_files(find_submissions(folder).submissions, releases, releases, 16)
+        decisions = select_files(find_submissions(tmp_path).submissions, releases, releases, 16)
         assert decisions and {decision.submission.student for decision in decisions} == {"ann"}, seed
         assert all(decision.counts or decision.note for decision in decisions), seed
         assert not any("could not be graded" in decision.note for decision in decisions), seed
         assert time.monotonic() - started < EACH_S * len(decisions), seed
-
-
-def many_more(seeds):
-    return pytest.param(seeds, marks=pytest.mark.slow)
-
-
-@pytest.mark.parametrize("seeds", [range(SEED, SEED + 240), many_more(range(6_000))])
-def test_damaged_notebooks(tmp_path, releases, seeds):
-    take_in_texts(tmp_path, releases, seeds)
-
-
-@pytest.mark.parametrize("seeds", [range(SEED, SEED + 60), many_more(range(800))])
-def test_damaged_archives(tmp_path, releases, seeds):
-    take_in_archives(tmp_path, releases, seeds)
 
 
 def test_what_takes_long_or_much_is_ended(tmp_path, releases):

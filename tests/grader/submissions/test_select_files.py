@@ -149,6 +149,11 @@ def test_a_lessons_page_is_no_exercise_notebook(root, releases):
     assert lesson_of(cells, releases) == "01"
 
 
+def test_a_tour_is_no_exercise_notebook(root):
+    tour = json.loads((root / "notebooks" / "quick_tour.ipynb").read_text(encoding="utf-8"))
+    assert kind_of(tour["metadata"], "x.ipynb") == "tour"
+
+
 def test_the_kind_is_told_by_metadata_then_by_folder(root):
     for folder, kind in (("exercises", "exercise"), ("solutions", "solution"), ("notebooks", "lesson")):
         assert kind_of(built(root, folder)[1], "solutions/x.ipynb") == kind

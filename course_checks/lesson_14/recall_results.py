@@ -1,0 +1,129 @@
+"""14.10 · Experiment: a larger state or a better rule?"""
+
+from ..deciding.experiment import Claim, Experiment
+from ..deciding.results import mean, means_within, reads_off, table_of
+
+FORMS = [(kind, d_head) for kind in ("linear", "delta") for d_head in (4, 16)]
+PAIRS = (8, 32, 64)
+KEYS = [(*form, pairs) for form in FORMS for pairs in (*PAIRS, "half way")]
+# With room on both sides of what five seeds gave.
+POSSIBLE = {
+    ("linear", 4, 8): (0.3, 0.55),
+    ("linear", 4, 32): (0.15, 0.35),
+    ("linear", 4, 64): (0.07, 0.2),
+    ("linear", 16, 8): (0.4, 0.6),
+    ("linear", 16, 64): (0.25, 0.47),
+    ("delta", 4, 8): (0.6, 0.85),
+    ("delta", 4, 32): (0.15, 0.32),
+    ("delta", 4, 64): (0.07, 0.2),
+    ("delta", 16, 8): (0.93, 1.0),
+    ("delta", 16, 32): (0.65, 0.92),
+    ("delta", 16, 64): (0.4, 0.58),
+    ("delta", 16, "half way"): (0.35, 0.55),
+}
+
+
+def _half_way(results):
+    for form in FORMS:
+        if mean(results, (*form, "half way")) > mean(results, (*form, 64)) + 0.02:
+            return f"by your numbers {form} recalls more of 64 pairs after 100 updates than after 200. Are the two exchanged?"
+    return None
+
+
+def _known(form):
+    return lambda results: max(pairs / 2 * mean(results, (*form, pairs)) for pairs in PAIRS)
+
+
+def _more(pairs):
+    """The claim which of two forms recalls more of so many pairs."""
+    options = [("linear", 16), ("delta", 4)]
+
+    def problem(results):
+        answer = results["more", pairs]
+        if not isinstance(answer, tuple | list) or tuple(answer) not in options:
+            return f"entry ('more', {pairs}) is {answer!r}; it must be one of {', '.join(map(str, options))}."
+        means = {form: mean(results, (*form, pairs)) for form in options}
+        if means[tuple(answer)] == max(means.values()):
+            return None
+        listed = " and ".join(f"{form} {value:.2f}" for form, value in means.items())
+        return f"entry ('more', {pairs}) is {tuple(answer)}, but by your numbers the shares for {pairs} pairs are {listed}."
+
+    return problem
+
+
+def _listed(key, options, holds, told):
+    """The claim that a list is the one that follows from the student's own table."""
+
+    def problem(results):
+        answer = results[key]
+        if isinstance(answer, str) or not isinstance(answer, list | tuple | set | frozenset):
+            return f"entry {key!r} is {answer!r}; it must be a list, also if it has one entry or none."
+        given = [tuple(item) if isinstance(item, list) else item for item in answer]
+        if unknown := [item for item in given if item not in options]:
+            return f"entry {key!r} holds {unknown[0]!r}; it may hold some of {', '.join(map(repr, options))}."
+        for option in options:
+            if holds(results, option) != (option in given):
+                with_it = "isn't in" if holds(results, option) else "is in"
+                return f"{option!r} {with_it} your list {key!r}, but {told(results, option)}."
+        return None
+
+    return problem
+
+
+def _size_helps(results, kind):
+    return _known((kind, 16))(results) >= 2 * _known((kind, 4))(results)
+
+
+def _both_sizes(results, kind):
+    small, large = (_known((kind, d_head))(results) for d_head in (4, 16))
+    return f"it knows {small:.2f} values with a d_head of 4 and {large:.2f} with 16"
+
+
+def _learning(results, form):
+    return mean(results, (*form, 64)) >= 1.25 * mean(results, (*form, "half way"))
+
+
+def _both_times(results, form):
+    early, late = mean(results, (*form, "half way")), mean(results, (*form, 64))
+    return f"its share for 64 pairs is {early:.3f} after 100 updates and {late:.3f} after 200"
+
+
+MEANS = "take the mean of the two seeds first, and compare."
+EXERCISE = Experiment(
+    claims=(
+        Claim(
+            "all runs",
+            table_of(KEYS, 2, 0.0, 1.0),
+            'two shares for each key, one for each seed: (kind, d_head, pairs) after 200 updates, (kind, d_head, "half way") '
+            "after 100.",
+        ),
+        Claim("half way", _half_way, "the first model that is handed out has had 100 updates, the second 200."),
+        Claim(
+            "possible",
+            means_within(
+                POSSIBLE,
+                lambda key, share: (
+                    f"under {key!r} the mean share is {share:.2f}, which such layers don't have after so few updates."
+                ),
+            ),
+            "the key is (kind, d_head, pairs); twice=True, steps=200 and every=100 for each of the eight trainings.",
+        ),
+        Claim("more at 8", _more(8), MEANS),
+        Claim("more at 64", _more(64), MEANS),
+        *(
+            reads_off(
+                ("known", *form),
+                _known(form),
+                f"{MEANS} Share times half the pairs for 8, 32 and 64; then the largest.",
+                slack=0.02,
+            )
+            for form in FORMS
+        ),
+        Claim(
+            "size helps",
+            _listed("size helps", ["linear", "delta"], _size_helps, _both_sizes),
+            'compare ("known", kind, 16) with twice ("known", kind, 4).',
+        ),
+        Claim("learning", _listed("learning", FORMS, _learning, _both_times), MEANS),
+    )
+)

@@ -1,0 +1,98 @@
+"""The widget of lesson 15: ring attention step by step, who holds what, what is computed, who waits."""
+
+import math
+
+import ipywidgets
+import torch
+from jaxtyping import Float
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from course_utils import plotting
+from course_utils.distributed.layouts import layout
+from course_utils.distributed.ring_attention import Ring
+from course_utils.distributed.simulation import work_table
+
+from .live_figure import WIDE, LiveFigure
+
+LENGTH = 48  # tokens, a multiple of twice each number of ranks
+RANKS = (2, 3, 4, 6, 8)
+LAYOUTS = ("contiguous", "zigzag", "striped")
+HIDDEN, LATER, EARLIER = (0.93, 0.93, 0.93), (1.0, 1.0, 1.0), 0.45
+SHADES = [*plotting.COLORS, "0.35", "#7f5200"]  # one for each rank
+
+
+def ring_steps() -> LiveFigure:
+    """All ranks of a ring in one step: the scores in the text's own order, who holds whose keys, and the work of each.
+
+    A rank has a color. In the scores its rows are strong where it computes in this step, pale where it has computed before, white
+    where it still will, gray where a causal mask spares it. For lesson 15.
+
+    Source:
+        Liu, Zaharia, Abbeel, "Ring Attention with Blockwise Transformers for Near-Infinite Context", 2023, section 3; Brandon et
+        al., "Striped Attention", 2023, section 3.
+    """
+
+    def draw(figure: Figure, ranks: int, step: int, order: str, causal: bool) -> None:
+        ring, now = Ring(layout(order, LENGTH, ranks), causal=causal), min(step, ranks) - 1
+        scores, circle = figure.add_axes((0.06, 0.12, 0.38, 0.76)), figure.add_axes((0.5, 0.42, 0.24, 0.5))
+        bars = figure.add_axes((0.8, 0.14, 0.18, 0.74))
+        scores.imshow(colored_scores(ring, now).numpy(), interpolation="nearest")
+        scores.set(xlabel="key, by position in the text", ylabel="query", xticks=[], yticks=[])
+        scores.set_title(f"step {now + 1} of {ranks}", fontsize=10)
+        draw_circle(circle, ranks, now)
+        work = work_table(ring)  # (ranks, steps)
+        for rank in range(ranks):
+            done, this = int(work[rank, :now].sum()), int(work[rank, now])
+            bars.barh(rank, done, color=SHADES[rank], alpha=EARLIER)
+            bars.barh(rank, this, left=done, color=SHADES[rank])
+        bars.set(xlabel="pairs computed", yticks=range(ranks), ylim=(ranks - 0.5, -0.5))
+        bars.set_yticklabels([f"rank {rank}" for rank in range(ranks)], fontsize=8)
+        bars.set_xlim(0, 1.05 * float(work.sum(dim=1).max()))
+        slowest = work.max(dim=0).values  # (steps,): all wait for it
+        busy = work[:, : now + 1].sum().item() / (ranks * slowest[: now + 1].sum().item())
+        figure.text(0.49, 0.2, f"so far the ranks have been\nbusy {busy:.0%} of the time", fontsize=10)
+
+    controls = {
+        "ranks": ipywidgets.Dropdown(options=RANKS, value=4, description="ranks", **WIDE),
+        "step": ipywidgets.IntSlider(1, min=1, max=max(RANKS), description="step", **WIDE),
+        "order": ipywidgets.Dropdown(options=LAYOUTS, description="who holds which tokens", **WIDE),
+        "causal": ipywidgets.Checkbox(True, description="causal mask", **WIDE),
+    }
+    return LiveFigure("ring attention, step by step", draw, controls, (9.4, 4.2))
+
+
+def colored_scores(ring: Ring, now: int) -> Float[Tensor, "L L 3"]:
+    """The color of each pair of a query and a key, by position in the text, when step ``now`` (from 0) is computed."""
+    length, causal = ring.layout.L, ring.causal
+    colors = torch.tensor(LATER).expand(length, length, 3).clone()
+    for rank in range(ring.layout.P):
+        strong = torch.tensor(to_rgb(SHADES[rank]))
+        pale = 1 - EARLIER * (1 - strong)
+        queries = ring.layout.positions(rank)
+        for step in range(now + 1):
+            keys = ring.layout.positions((rank - step) % ring.layout.P)
+            for tile in ring.tiles(rank, step):
+                colors[queries[tile.queries][:, None], keys[tile.keys]] = strong if step == now else pale
+    if causal:
+        colors[torch.ones(length, length, dtype=torch.bool).triu(1)] = torch.tensor(HIDDEN)
+    return colors
+
+
+def draw_circle(ax: Axes, ranks: int, now: int) -> None:
+    """The ranks on a circle, each with the owner of the keys and values that it holds."""
+    places = [(math.sin(2 * math.pi * r / ranks), math.cos(2 * math.pi * r / ranks)) for r in range(ranks)]
+    for rank, (x, y) in enumerate(places):
+        to = places[(rank + 1) % ranks]
+        style = {"arrowstyle": "->", "color": "0.5", "shrinkA": 14, "shrinkB": 14, "connectionstyle": "arc3,rad=-0.2"}
+        ax.annotate("", to, (x, y), arrowprops=style)
+        ax.plot([x], [y], "o", ms=24, color=SHADES[rank])
+        ax.text(x, y, str(rank), color="white", ha="center", va="center", fontsize=10, weight="bold")
+        holder = SHADES[(rank - now) % ranks]
+        ax.plot([1.42 * x], [1.42 * y], "s", ms=14, color=holder)
+        ax.text(1.42 * x, 1.42 * y, str((rank - now) % ranks), color="white", ha="center", va="center", fontsize=8)
+    ax.set(xlim=(-1.75, 1.75), ylim=(-1.75, 1.75), aspect="equal", xticks=[], yticks=[])
+    ax.set_title("circle: rank, square: whose keys it holds", fontsize=9)
+    ax.spines[:].set_visible(False)

@@ -1,0 +1,148 @@
+"""What long contexts cost, and what a window saves: ``python -m experiments long_contexts``.
+
+Memory and time of attention, explicit and in blocks, at lengths up to 32,768 (causal, one head of size 64, in single precision),
+with and without the backward pass. Then lesson 12's language model reads 16 texts of 4,096 characters with several caches: bits
+by position. Then it writes 20,000 characters: how fast, by position. Seconds are those of one machine.
+"""
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from course_utils import pretrained
+from course_utils.attention import scaled_dot_product_attention
+from course_utils.blockwise_attention import attention_in_blocks
+from course_utils.datasets.documentation import documentation_split
+from course_utils.datasets.text_windows import encode_text
+from course_utils.decoding.sampling import draw_token
+from course_utils.kv_cache import KVCache
+from course_utils.masks import AttentionMask
+from course_utils.memory import peak_memory
+from course_utils.models import DecoderLM
+
+from .runs import Run
+
+LENGTHS = (1024, 2048, 4096, 8192, 16384, 32768)
+MOST_EXPLICIT = 16384
+D_HEAD = 64
+TEXTS, READ, PIECE = 16, 4096, 64  # texts, characters of each, characters of which the bits are averaged
+WRITTEN, EVERY, TIMED = (
+    20_000,
+    1_000,
+    100,
+)  # characters, in how many one row is written, and how many are timed together
+CACHES: dict[str, dict[str, int]] = {  # name -> what start_window is given; nothing: a cache that keeps everything
+    "everything": {},
+    "latest 512": {"window": 512},
+    "first 4, latest 508": {"window": 508, "sinks": 4},
+    "latest 64": {"window": 64},
+    "first 4, latest 60": {"window": 60, "sinks": 4},
+}
+WRITERS = ("everything", "first 4, latest 508")
+FIELDS = ("what", "kind", "length", "at", "bits", "megabytes", "seconds")
+
+
+def explicit(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """With a table of all weights."""
+    return scaled_dot_product_attention(q, k, v, AttentionMask(is_causal=True))[0]
+
+
+def in_blocks(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """Without one."""
+    return attention_in_blocks(q, k, v, AttentionMask(is_causal=True))
+
+
+ATTENTION = {"explicit": explicit, "in blocks": in_blocks}
+
+
+def attend(kind: str, backward: bool, length: int) -> list[dict[str, object]]:
+    """Peak memory and time of one attention."""
+    inputs = [torch.randn(1, 1, length, D_HEAD, generator=torch.Generator().manual_seed(i)) for i in range(3)]
+    for tensor in inputs:
+        tensor.requires_grad_(backward)
+
+    def work() -> None:
+        output = ATTENTION[kind](*inputs)
+        if backward:
+            output.sum().backward()
+
+    started = time.perf_counter()
+    measured = peak_memory(work)
+    seconds = time.perf_counter() - started
+    return [row(way_of(backward), kind, length, megabytes=measured.megabytes, seconds=seconds)]
+
+
+def roomy(length: int) -> DecoderLM:
+    """Lesson 12's language model with room for more positions than it was trained with."""
+    small = pretrained.load("language_model")
+    model = DecoderLM(replace(small.config, max_len=length)).eval()
+    model.load_state_dict(small.state_dict())
+    return model
+
+
+def start(model: DecoderLM, name: str, batch_size: int, length: int) -> list[KVCache]:
+    """The cache of that name."""
+    options = CACHES[name]
+    return model.start_window(batch_size, **options) if options else model.start_cache(batch_size, length)
+
+
+@torch.no_grad()
+def read(name: str) -> list[dict[str, object]]:
+    """Bits for a character by position, fed one at a time."""
+    model, test = roomy(READ), encode_text(documentation_split().test)
+    starts = torch.linspace(0, len(test) - READ - 1, TEXTS).long()[:, None]
+    texts = test[starts + torch.arange(READ + 1)]  # (texts, read + 1)
+    cache, bits = start(model, name, TEXTS, READ), []
+    for place in range(READ):
+        logits = model.next_logits(texts[:, place : place + 1], cache=cache)  # (texts, V)
+        bits.append(F.cross_entropy(logits, texts[:, place + 1]) / math.log(2))
+    means = torch.stack(bits).unflatten(0, (-1, PIECE)).mean(dim=1)
+    return [row("reading", name, READ, at=PIECE * i, bits=value) for i, value in enumerate(means.tolist())]
+
+
+@torch.no_grad()
+def write(name: str) -> list[dict[str, object]]:
+    """Seconds for a hundred characters by position: the fastest hundred of each thousand, so that other work counts less."""
+    model, rows, rng = roomy(WRITTEN + 1), [], torch.Generator().manual_seed(0)
+    cache, token = start(model, name, 1, WRITTEN), encode_text("T")[None]
+    for first in range(0, WRITTEN, EVERY):
+        seconds = []
+        for _ in range(EVERY // TIMED):
+            started = time.perf_counter()
+            for _ in range(TIMED):
+                token = draw_token(model.next_logits(token, cache=cache), temperature=0.8, generator=rng)
+            seconds.append(time.perf_counter() - started)
+        rows.append(row("writing", name, WRITTEN, at=first, seconds=min(seconds)))
+    return rows
+
+
+def row(what: str, kind: str, length: int, **measured: float) -> dict[str, object]:
+    """A row of ``FIELDS``, empty where nothing was measured."""
+    found = {name: value if name == "at" else f"{value:.4g}" for name, value in measured.items()}
+    return dict.fromkeys(FIELDS, "") | {"what": what, "kind": kind, "length": length} | found
+
+
+def way_of(backward: bool) -> str:
+    """What a row calls it."""
+    return "forward and backward" if backward else "forward"
+
+
+def runs(_table: Path) -> Iterator[Run]:
+    """One run for each attention and length, each cache read with, two written with."""
+    for backward in (False, True):
+        for kind in ATTENTION:
+            for length in LENGTHS:
+                if kind == "in blocks" or length <= MOST_EXPLICIT:
+                    wanted = {"what": way_of(backward), "kind": kind, "length": length}
+                    yield wanted, partial(attend, kind, backward, length)
+    for name in CACHES:
+        yield {"what": "reading", "kind": name, "length": READ}, partial(read, name)
+    for name in WRITERS:
+        yield {"what": "writing", "kind": name, "length": WRITTEN}, partial(write, name)

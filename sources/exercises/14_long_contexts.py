@@ -1,0 +1,1018 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 14 · Long contexts: exercises
+#
+# Ten exercises, 33 points. By the end you have sent gradients back through attention without a table of all weights, written attention that keeps a state where others keep a cache, in steps and in chunks, and worked out what such layers reach, remember and cost. Then your own pieces meet two trained models.
+#
+# {{colab_link}} · short path about 26 minutes, everything about 150 · builds on {{lesson_link}}
+#
+# Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
+# what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like, and `failing_case()` hands you what the last failed check called your answer with. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it. Tensors may be float32 or float64; what you return has the dtype of what you are given, and no answer may change its arguments.
+
+# %% tags=["setup"]
+import math
+import time
+
+import torch
+import torch.nn.functional as F
+
+from course_checks import check, failing_case, hint
+from course_utils import pretrained, widgets
+from course_utils.datasets.documentation import documentation_split
+from course_utils.datasets.text_windows import decode_text, encode_text
+from course_utils.decoding.sampling import draw_token
+from course_utils.linear_attention import feature_map
+from course_utils.memory import peak_memory
+from course_utils.small_models import recall
+
+torch.set_printoptions(precision=3, sci_mode=False, linewidth=88)
+torch.set_num_threads(1)  # the tensors here are small: more threads would wait
+
+# %% [markdown]
+# ### 14.1 · Back through a softmax
+# 2 points · difficulty 2 of 5 · 6 minutes · core
+#
+# A row of scores became a row of weights by a softmax, and the loss depends on the weights. `d_weights` says how: each entry is the derivative of the loss by one weight. Write `softmax_backward(weights, d_weights)`, the derivatives by the scores.
+#
+# | argument | shape |
+# |---|---|
+# | `weights` | `(..., L_k)`, the softmax of scores over the last axis |
+# | `d_weights` | `(..., L_k)`, the derivative of the loss by each weight |
+# | returns | `(..., L_k)`, the derivative of the loss by each score |
+#
+# One score moves all weights of its row: by $\partial P_j / \partial S_i = P_j (1 - P_i)$ if $j = i$ and by $-P_j P_i$ otherwise. That's a table of `L_k` × `L_k` for every row, and there is no need to make it. In one case the check watches what you hold, and such a table is too much. The scores themselves aren't given. Weights may be exactly 0, where a mask was. PyTorch's automatic differentiation is off limits.
+#
+# Example: `softmax_backward(torch.tensor([0.5, 0.25, 0.25]), torch.tensor([8.0, 0.0, 4.0]))` is `[1.5, -1.25, -0.25]`.
+
+# %% tags=["exercise"]
+def softmax_backward(weights, d_weights):
+    # BEGIN SOLUTION
+    mean = (weights * d_weights).sum(dim=-1, keepdim=True)  # (..., 1)
+    return weights * (d_weights - mean)  # (..., L_k)
+    # END SOLUTION
+
+
+# %% [markdown] tags=["mistakes"]
+# Try: raising one score also lowers all other weights of its row. Where is that in your formula?
+# each weight's derivative is multiplied by the weight, and nothing is taken off.
+#     (d_weights - mean) => d_weights
+# only the effect of each score on its own weight is there, P (1 - P) times the derivative.
+#     (d_weights - mean) => (1 - weights) * d_weights
+# Try: what is taken off is a mean of the derivatives in which each counts as much as its weight.
+# the plain mean of the derivatives is taken off, in which all keys count alike.
+#     (weights * d_weights).sum(dim=-1, keepdim=True) => d_weights.mean(dim=-1, keepdim=True)
+# the sum of the derivatives is taken off, not weighted by the weights.
+#     (weights * d_weights).sum => d_weights.sum
+# the products of weights and derivatives are averaged, not added up.
+#     (weights * d_weights).sum => (weights * d_weights).mean
+# the weighted mean is taken off after the multiplication, and so it counts whole for every key.
+#     weights * (d_weights - mean) => weights * d_weights - mean
+# the derivatives have their weighted mean taken off, and aren't multiplied by the weights.
+#     weights * (d_weights - mean) => d_weights - mean
+# the weighted mean is added.
+#     d_weights - mean => d_weights + mean
+# what is taken off leaves out the weight's own share, which (1 - P) counts already in another form.
+#     (d_weights - mean) => (d_weights - mean + weights * d_weights)
+# Try: every row has a sum of its own, over the keys.
+# the sum runs over the queries and not over the keys.
+#     sum(dim=-1, keepdim=True) => sum(dim=-2 if weights.dim() > 1 else -1, keepdim=True)
+# one sum is taken over all rows together.
+#     .sum(dim=-1, keepdim=True) => .sum()
+
+# %% tags=["check"]
+check("14.1", softmax_backward)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint 1</summary>
+#
+# Score $i$ is in every weight of its row, so its derivative is a sum over all weights $j$: the derivative by weight $j$ times $\partial P_j / \partial S_i$. Write the sum out, with the term for $j = i$ apart.
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# $P_i$ is a factor of every term. Take it out. What remains is the derivative by weight $i$, less a sum that is the same for every $i$.
+# </details>
+
+# %% [markdown]
+# ### 14.2 · Back through attention, in blocks
+# 5 points · difficulty 5 of 5 · 25 minutes · more
+#
+# The forward pass has gone through causal attention in blocks. It has kept its output, and of every query one number more, the logarithm of the sum of the exponentials of its scores:
+#
+# $$\ell_i = \log \sum_{j \le i} e^{s_{ij}} \qquad s_{ij} = \frac{q_i \cdot k_j}{\sqrt{d_k}}$$
+#
+# Write the way back, `attention_backward(query, key, value, output, log_sums, d_output, block_size)`. It works out the weights again, block by block, and drops each block before it makes the next.
+#
+# | argument | shape |
+# |---|---|
+# | `query`, `key` | `(B, L, d_k)` |
+# | `value` | `(B, L, d_v)` |
+# | `output` | `(B, L, d_v)`, what the forward pass gave |
+# | `log_sums` | `(B, L)`, $\ell_i$ |
+# | `d_output` | `(B, L, d_v)`, the derivative of the loss by each number of the output |
+# | `block_size` | queries, and keys, of a block; the last block may be smaller |
+# | returns | a tuple of the derivatives by `query`, `key` and `value`, in their shapes |
+#
+# No table of `L` × `L` may exist at any time, nor all blocks of one in a list. In one case the check watches what you hold, be it tensors, arrays or lists. In another the scores lie above 1,000. PyTorch's automatic differentiation and ready-made attention are off limits.
+#
+# For `softmax_backward` you would need whole rows. Here you only ever see a piece of a row, but you do have the output: what 14.1 takes off, $\sum_j P_{ij}\, dP_{ij}$, can be had from row $i$ of `output` and `d_output` alone. How?
+#
+# Example, with `L = 2` and all sizes 1: `query = [[[1.], [1.]]]`, `key = [[[0.], [1.0986]]]`, `value = [[[4.], [8.]]]`, `output = [[[4.], [7.]]]`, `log_sums = [[0., 1.3863]]` and `d_output = [[[1.], [2.]]]`. The second query has the weights 1/4 and 3/4. The derivatives are `[[[0.], [1.648]]]`, `[[[-1.5], [1.5]]]` and `[[[1.5], [1.5]]]`.
+
+# %% tags=["exercise"]
+def attention_backward(query, key, value, output, log_sums, d_output, block_size):
+    # BEGIN SOLUTION
+    L, scale = query.shape[1], query.shape[-1] ** -0.5
+    d_query, d_key, d_value = (torch.zeros_like(x) for x in (query, key, value))
+    mean = (d_output * output).sum(dim=-1, keepdim=True)  # (B, L, 1)
+    for start in range(0, L, block_size):
+        rows = slice(start, start + block_size)
+        q, d_o = query[:, rows], d_output[:, rows]  # (B, n, d) each
+        for first in range(0, start + 1, block_size):
+            keys = slice(first, first + block_size)
+            k, v = key[:, keys], value[:, keys]  # (B, m, d) each
+            scores = scale * (q @ k.mT)  # (B, n, m)
+            weights = (scores - log_sums[:, rows, None]).exp()
+            weights = weights.tril(diagonal=start - first)  # in the last block only
+            d_weights = d_o @ v.mT  # (B, n, m)
+            d_scores = weights * (d_weights - mean[:, rows])
+            d_value[:, keys] += weights.mT @ d_o
+            d_query[:, rows] += scale * (d_scores @ k)
+            d_key[:, keys] += scale * (d_scores.mT @ q)
+    return d_query, d_key, d_value
+    # END SOLUTION
+
+
+# %% [markdown] tags=["mistakes"]
+# Try: the weighted mean of a whole row is the row's output times d_output, added up over d_v. A block alone doesn't know it.
+# what 14.1 takes off is taken over the keys of one block, not over the whole row.
+#     d_weights - mean[:, rows] => d_weights - (weights * d_weights).sum(dim=-1, keepdim=True)
+# nothing is taken off the derivatives of the weights, as if the sum of the row weren't there.
+#     (d_weights - mean[:, rows]) => d_weights
+# Try: exp(score - log_sum) is the weight itself. No other division is needed.
+# every block's weights are made to sum to 1 within the block.
+#     (scores - log_sums[:, rows, None]).exp() => (scores - scores.amax(-1, keepdim=True)).exp()\n            weights = weights / weights.tril(diagonal=start - first).sum(-1, keepdim=True)
+# the exponentials are taken for the weights: log_sums plays no part.
+#     (scores - log_sums[:, rows, None]).exp() => scores.exp()
+# exponentials of the scores as they are, divided by those of log_sums: they overflow where scores are large.
+#     (scores - log_sums[:, rows, None]).exp() => scores.exp() / log_sums[:, rows, None].exp()
+# Try: the scores are divided by the root of d_k, so the factor comes once more in what reaches queries and keys.
+# the factor 1 / sqrt(d_k) is in the scores, and missing on the way back to queries and keys.
+#     scale * (d_scores @ k) => d_scores @ k
+#     scale * (d_scores.mT @ q) => d_scores.mT @ q
+# the scores are made anew without the factor 1 / sqrt(d_k).
+#     scale * (q @ k.mT) => q @ k.mT
+# Try: a query sees itself and what comes before it, in the block on the diagonal too.
+# weights that are hidden are multiplied by 0, but some of their exponentials are infinite, and that gives NaN.
+#     weights.tril(diagonal=start - first) => weights * torch.ones_like(weights).tril(diagonal=start - first)
+# the triangle is cut out of every block, though before the diagonal all keys may be seen.
+#     .tril(diagonal=start - first) => .tril()
+# nothing is hidden within the block on the diagonal, so queries see what comes after them.
+#     .tril(diagonal=start - first) => .tril(diagonal=max(start - first, block_size))
+# only the blocks on the diagonal are there: what lies more than a block back is missing.
+#     range(0, start + 1, block_size) => range(start, start + 1, block_size)
+# the block on the diagonal is left out.
+#     range(0, start + 1, block_size) => range(0, start, block_size)
+# Try: a key is seen from several blocks of queries. Its derivative is the sum of what comes from each.
+# the derivatives of keys and values keep only what the last block of queries gave.
+#     d_value[:, keys] += => d_value[:, keys] =
+#     d_key[:, keys] += => d_key[:, keys] =
+# Try: which of the two tables, weights or their derivatives, leads from the output to the values?
+# the derivatives of the values come from those of the scores, not from the weights.
+#     weights.mT @ d_o => d_scores.mT @ d_o
+
+# %% tags=["check"]
+check("14.2", attention_backward)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint 1</summary>
+#
+# Write it first for one block that holds everything. Weights from scores and `log_sums`. From `d_output` to the values and to the weights, as back through any matrix product. From the weights to the scores as in 14.1. From the scores to queries and keys.
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# $\sum_j P_{ij}\, (do_i \cdot v_j) = do_i \cdot \sum_j P_{ij} v_j$, and the last sum is something that you have.
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# 1. three tensors of zeros; the number of hint 2 for each query
+# 2. for every block of queries, for every block of keys that isn't after it: the weights again, 0 where the key is later
+# 3. add to the values' part: weights, turned, times `d_output`
+# 4. derivatives of weights, then of scores
+# 5. add to the queries' part and to the keys' part, each with the factor of the scores
+# </details>
+
+# %% [markdown]
+# The long run, with your own function: 8,192 queries and keys. The table of all weights would take 268 MB, and on the way back there would be several of them. How much more memory does your process need? (Some seconds.)
+
+
+# %% tags=["nbval-ignore-output"]
+def forward_in_rows(query, key, value, size):
+    """Output and log_sums; one block of queries against all keys that it may see."""
+    outputs, log_sums = [], []
+    for start in range(0, query.shape[1], size):
+        q, stop = query[:, start : start + size], start + size
+        scores = q @ key[:, :stop].mT / query.shape[-1] ** 0.5  # (B, size, stop)
+        later = torch.ones_like(scores, dtype=torch.bool).triu(start + 1)
+        scores = scores.masked_fill(later, -math.inf)
+        outputs.append(scores.softmax(dim=-1) @ value[:, :stop])
+        log_sums.append(scores.logsumexp(dim=-1))
+    return torch.cat(outputs, dim=1), torch.cat(log_sums, dim=1)
+
+
+# %% tags=["nbval-ignore-output"]
+random = torch.Generator().manual_seed(0)
+queries, keys, values, d_outputs = torch.randn(4, 1, 8192, 32, generator=random)
+outputs, all_log_sums = forward_in_rows(queries, keys, values, 256)
+try:
+    gradients, megabytes = peak_memory(
+        lambda: attention_backward(
+            queries, keys, values, outputs, all_log_sums, d_outputs, 256
+        )
+    )
+except NotImplementedError:
+    print("Still missing: your answer to 14.2. Then run this cell again.")
+else:
+    sees_all = queries[:, -1:].clone().requires_grad_()  # the last query sees every key
+    F.scaled_dot_product_attention(sees_all, keys, values).backward(d_outputs[:, -1:])
+    is_same = torch.allclose(gradients[0][:, -1:], sees_all.grad, atol=1e-5)
+    print(f"the last query's derivative is PyTorch's: {is_same}; {megabytes:.0f} MB")
+
+# %% [markdown]
+# ### 14.3 · What can still matter
+# 3 points · difficulty 3 of 5 · 12 minutes · more
+#
+# A model with windows: in a layer with window $w$ a position sees itself and the $w - 1$ before it. A layer without a limit sees all that came before. A layer may also keep **sinks**, the first $s$ positions of the text, which every later position sees beside its window. Layers differ in both. Each position hands on what it had, too, as residual connections do.
+#
+# Which characters of the text can have any influence on what the last layer says at `position`? Write `reached(layers, position)`.
+#
+# | argument | meaning |
+# |---|---|
+# | `layers` | a list of pairs `(window, sinks)`, the first layer first; `window` is 1 or more, or `None` for no limit; `sinks` is 0 or more |
+# | `position` | counted from 0 |
+# | returns | a tuple of two whole numbers `(first, count)` |
+#
+# Go back from `position` as long as every position on the way can have an influence; `first` is the earliest one that you reach. `count` says how many positions can have one, those outside the stretch included. Positions may be as large as $10^{15}$, so no table and no loop over positions will do.
+#
+# Examples: `reached([(4, 0), (3, 1)], 20)` is `(15, 7)`, the six positions from 15 to 20 and position 0. `reached([(4, 0), (3, 1)], 6)` is `(0, 7)`, because there the sink closes the gap.
+
+# %% tags=["exercise"]
+def reached(layers, position):
+    # BEGIN SOLUTION
+    first, sinks = position, 0
+    for window, sinks_here in layers:
+        first = 0 if window is None else max(first - (window - 1), 0)
+        sinks = max(sinks, sinks_here)
+    if sinks >= first:  # the two stretches touch
+        return 0, position + 1
+    return first, position - first + 1 + sinks
+    # END SOLUTION
+
+
+# %% [markdown] tags=["mistakes"]
+# Try: a window of 4 reaches 3 positions back. How far do two such layers reach?
+# every window is taken to reach as many positions back as it holds, itself included.
+#     (window - 1) => window
+# the widest window alone counts, though every layer hands on what those below it saw.
+#     max(first - (window - 1), 0) => min(first, max(position - (window - 1), 0))
+# the last layer's window alone counts.
+#     max(first - (window - 1), 0) => max(position - (window - 1), 0)
+# Try: a layer without a limit reaches everything, wherever in the stack it is.
+# a layer without a limit is taken to add nothing.
+#     0 if window is None else => first if window is None else
+# Try: no text begins before position 0.
+# the stretch begins before the text does.
+#     max(first - (window - 1), 0) => first - (window - 1)
+#     if sinks >= first: => if False:
+# Try: a sink sees only what comes before it. What can the sinks of several layers reach together?
+# the sinks of all layers are added up.
+#     max(sinks, sinks_here) => sinks + sinks_here
+# only the last layer's sinks count.
+#     max(sinks, sinks_here) => sinks_here
+# only the first layer's sinks count.
+#     max(sinks, sinks_here) => layers[0][1]
+# the smallest number of sinks counts, as if all layers had to keep a position.
+#     max(sinks, sinks_here) => min(other for _, other in layers)
+# the sinks play no part.
+#     max(sinks, sinks_here) => 0
+# Try: where the sinks meet the stretch there is no gap, and no position counts twice.
+# sinks that lie within the stretch count twice, and they never make it longer.
+#     if sinks >= first: => if False:
+# where the sinks end right before the stretch, a gap is seen between them.
+#     sinks >= first => sinks > first
+# Try: the position itself counts.
+# the position itself isn't counted.
+#     position - first + 1 + sinks => position - first + sinks
+#     return 0, position + 1 => return 0, position
+
+# %% tags=["check"]
+check("14.3", reached)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint 1</summary>
+#
+# Walk down from the last layer. It sees some positions. For each of these, ask what the layer below sees. Draw it for two windows of 3.
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Position 0 can't know anything of position 5. So a way through a sink leads to the sink and to what comes before it, and never to the middle of the text.
+# </details>
+
+# %% [markdown]
+# ### 14.4 · A state and what divides it
+# 3 points · difficulty 3 of 5 · 10 minutes · core
+#
+# Attention with a softmax divides by the sum of a row's exponentials. Linear attention as it was first published (Katharopoulos et al., 2020) also divides, so that each output is a mean of values:
+#
+# $$o_i = \frac{\sum_{j \le i} \big(\phi(q_i) \cdot \phi(k_j)\big)\, v_j}{\sum_{j \le i} \phi(q_i) \cdot \phi(k_j)} \qquad \phi(x) = \mathrm{elu}(x) + 1$$
+#
+# Write `linear_attention(query, key, value, state, normalizer)`, one position after another, without a table of all queries and keys. For the numerator, one matrix holds all that must be kept of the past. For the denominator, something smaller will do. You're given what earlier text left of each, and you hand both on, so that a text can come in pieces.
+#
+# | argument | shape |
+# |---|---|
+# | `query`, `key` | `(B, L, d_k)`, before $\phi$ |
+# | `value` | `(B, L, d_v)` |
+# | `state` | `(B, d_k, d_v)`, what earlier positions left; zeros at the start of a text |
+# | `normalizer` | `(B, d_k)`, what they left for the denominator; zeros at the start |
+# | returns | a tuple of the output `(B, L, d_v)`, the state and the normalizer after the last position |
+#
+# `feature_map` is $\phi$. A position sees itself. Leave the tensors that you are given as they are. In one case the check watches what you hold, and a table of `L` × `L` is too much.
+#
+# Example, with `d_k = 2`, `d_v = 1` and zeros to start from: `query = [[[0., 1.], [0., 2.]]]`, `key = [[[1., 0.], [1., 2.]]]` and `value = [[[4.], [12.]]]` give the output `[[[4.], [9.5]]]`, the state `[[[32.], [40.]]]` and the normalizer `[[4., 4.]]`. The second query has 5 for the first key and 11 for the second, so its output is $(5 \cdot 4 + 11 \cdot 12) / 16$.
+
+# %% tags=["exercise"]
+def linear_attention(query, key, value, state, normalizer):
+    # BEGIN SOLUTION
+    q, k = feature_map(query), feature_map(key)  # (B, L, d_k) each
+    outputs = []
+    for t in range(query.shape[1]):
+        state = state + k[:, t, :, None] * value[:, t, None, :]  # (B, d_k, d_v)
+        normalizer = normalizer + k[:, t]  # (B, d_k)
+        read = (q[:, t, :, None] * state).sum(dim=1)  # (B, d_v)
+        total = (q[:, t] * normalizer).sum(dim=-1, keepdim=True)  # (B, 1)
+        outputs.append(read / total)
+    return torch.stack(outputs, dim=1), state, normalizer
+    # END SOLUTION
+
+
+# %% [markdown] tags=["mistakes"]
+# Try: the denominator adds up over all keys so far, as the state does.
+# nothing is divided: the outputs grow with the text.
+#     read / total => read
+# what divides is the product with the latest key alone, not with all keys so far.
+#     total = (q[:, t] * normalizer) => total = (q[:, t] * k[:, t])
+# the outputs are divided by the number of positions so far, not by the sum of their weights.
+#     read / total => read / (t + 1)
+# Try: both parts begin with what the text before left, and the state that is handed on is never divided.
+# the normalizer starts from zeros: what the text before left for it is ignored.
+#     outputs = [] => outputs, normalizer = [], torch.zeros_like(normalizer)
+# the state starts from zeros: what the text before left in it is ignored.
+#     outputs = [] => outputs, state = [], torch.zeros_like(state)
+# state and normalizer both start from zeros, so the text before is forgotten.
+#     outputs = [] => outputs, state, normalizer = [], torch.zeros_like(state), torch.zeros_like(normalizer)
+# Try: every query and every key goes through the feature map, and the values don't.
+# the feature map is missing: queries and keys are used as they came.
+#     q, k = feature_map(query), feature_map(key) => q, k = query, key
+# the feature map is applied to the keys only.
+#     q, k = feature_map(query), => q, k = query,
+# the feature map is applied to the queries only.
+#     feature_map(key) => key
+# elu is there, and the 1 that is added to it isn't.
+#     q, k = feature_map(query), feature_map(key) => q, k = F.elu(query), F.elu(key)
+# Try: write first, then read. A position sees itself.
+# each position reads before it writes, so it doesn't see itself.
+#     (q[:, t, :, None] * state) => (q[:, t, :, None] * (state - k[:, t, :, None] * value[:, t, None, :]))
+#     (q[:, t] * normalizer) => (q[:, t] * (normalizer - k[:, t]))
+# a position's value is in the state before it reads, but its key isn't yet in what divides.
+#     (q[:, t] * normalizer) => (q[:, t] * (normalizer - k[:, t]))
+
+# %% tags=["check"]
+check("14.4", linear_attention)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint 1</summary>
+#
+# In both sums $\phi(q_i)$ is the same in every term. Take it out of the sums. What is left of the one below the line?
+# </details>
+# <details><summary>Hint 2: pseudocode</summary>
+#
+# For every position: add its key times its value, a table of `d_k` × `d_v`, to the state. Add its key to the normalizer. Read the state with the query, read the normalizer with the query, and divide the one by the other. Keys and queries are those after the feature map.
+# </details>
+
+# %% [markdown]
+# ### 14.5 · Decay, in chunks
+# 5 points · difficulty 5 of 5 · 25 minutes · more
+#
+# Now nothing is divided. Instead every position has a decay $a_i$, which multiplies the whole state before the position writes into it:
+#
+# $$S_i = a_i\, S_{i-1} + k_i v_i^\top \qquad o_i = q_i S_i$$
+#
+# Write `decayed_chunks(query, key, value, decay, chunk_size, state)`, which gives the same with few operations. Within a chunk it works with a table of queries by keys, and from chunk to chunk it hands on a state.
+#
+# | argument | shape |
+# |---|---|
+# | `query`, `key` | `(B, L, d_k)`; no feature map |
+# | `value` | `(B, L, d_v)` |
+# | `decay` | `(B, L)`, above 0 and at most 1 |
+# | `chunk_size` | positions of a chunk; the last one may have fewer |
+# | `state` | `(B, d_k, d_v)`, what earlier text left |
+# | returns | a tuple of the output `(B, L, d_v)` and the state after the last position |
+#
+# Decays may be so small that what they leave, multiplied over a chunk, is 0 in float32. Nothing may become NaN then. In one case the check counts the operations: 16 chunks of 256 positions, and 2,000 operations of PyTorch (with 5 lines of Python for each). One loop over the chunks has plenty of room, and a loop over 4,096 positions hasn't. It also watches what you hold, as in 14.2. The three forms of `course_utils.linear_attention` are off limits.
+#
+# Example, with all sizes 1 and `chunk_size = 2`: `query = [[[1.], [1.], [1.]]]`, `key = [[[1.], [1.], [1.]]]`, `value = [[[4.], [6.], [1.]]]`, `decay = [[0.5, 0.25, 0.5]]`, `state = [[[8.]]]` give the output `[[[8.], [8.], [5.]]]` and the state `[[[5.]]]`. The first state is $0.5 \cdot 8 + 4$, the second $0.25 \cdot 8 + 6$.
+
+# %% tags=["exercise"]
+def decayed_chunks(query, key, value, decay, chunk_size, state):
+    # BEGIN SOLUTION
+    outputs = []
+    for start in range(0, query.shape[1], chunk_size):
+        here = slice(start, start + chunk_size)
+        q, k, v = query[:, here], key[:, here], value[:, here]  # (B, C, d) each
+        logs = decay[:, here].log().cumsum(dim=1)  # (B, C)
+        gaps = logs[:, :, None] - logs[:, None, :]  # (B, C, C)
+        left = gaps.tril().exp().tril()  # of what position j wrote, at position i
+        of_state = logs.exp()[:, :, None]  # (B, C, 1)
+        inside = (left * (q @ k.mT)) @ v  # (B, C, d_v)
+        outputs.append(of_state * (q @ state) + inside)
+        written = (left[:, -1, :, None] * k).mT @ v  # (B, d_k, d_v)
+        state = of_state[:, -1:] * state + written
+    return torch.cat(outputs, dim=1), state
+    # END SOLUTION
+
+
+# %% [markdown] tags=["mistakes"]
+# Try: a quotient of two products that are both 0 is NaN. Is there another way to say how much of position j is left at i?
+# products of decays are divided by one another: 0 / 0 where both have faded away.
+#     gaps.tril().exp().tril() => (decay[:, here].cumprod(dim=1)[:, :, None] / decay[:, here].cumprod(dim=1)[:, None, :]).tril()
+#     of_state = logs.exp() => of_state = decay[:, here].cumprod(dim=1)
+# where products of decays are 0, a small number stands in for them: what two neighbors share is lost.
+#     gaps.tril().exp().tril() => (logs.exp()[:, :, None] / (logs.exp()[:, None, :] + 1e-12)).tril()
+# exponentials above the diagonal overflow, and they are multiplied by 0, which gives NaN.
+#     gaps.tril().exp().tril() => gaps.exp() * torch.ones_like(gaps).tril()
+# Try: at position i the state before the chunk has faded by the decays of this chunk up to i.
+# what earlier chunks left is read as if nothing of it had faded within the chunk.
+#     of_state * (q @ state) => q @ state
+# what earlier chunks left isn't read.
+#     of_state * (q @ state) + inside => inside
+# within a chunk nothing fades.
+#     gaps.tril().exp().tril() => torch.ones_like(gaps).tril()
+# nothing is hidden within a chunk: positions see later ones.
+#     gaps.tril().exp().tril() => gaps.clamp(max=0).exp()
+# Try: a position's decay comes before it writes, so its own writing hasn't faded when it reads.
+# what a position wrote is faded by its own decay already: written first, then faded.
+#     logs[:, :, None] - logs[:, None, :] => logs[:, :, None] - (logs - decay[:, here].log())[:, None, :]
+# Try: at the end of a chunk the old state has faded by all its decays, and each writing by those that came after it.
+# the old state goes on to the next chunk as if it hadn't faded.
+#     of_state[:, -1:] * state => state
+# the old state isn't carried over: the next chunk knows the one before it alone.
+#     of_state[:, -1:] * state + written => written
+# what a chunk wrote goes on to the next as if none of it had faded.
+#     left[:, -1, :, None] * k => k
+# what a chunk wrote is faded as if all of it had stood at the chunk's beginning.
+#     (left[:, -1, :, None] * k) => (of_state[:, -1:] * k)
+# the logarithms are added up over the whole text, so the state fades by all earlier chunks again.
+#     decay[:, here].log().cumsum(dim=1) => decay.log().cumsum(dim=1)[:, here]
+# Try: begin with the state that you are given.
+# it begins with an empty state, whatever it is given.
+#     outputs = [] => outputs, state = [], torch.zeros_like(state)
+
+# %% tags=["check"]
+check("14.5", decayed_chunks)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint 1</summary>
+#
+# An output is a sum of two parts, one from the state that the chunk began with and one from the chunk itself. For position 3 of a chunk, by which decays is each multiplied? Write them down for the positions 1, 2 and 3 of the chunk and for the state.
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# The product of the decays from $j + 1$ to $i$ is a quotient of two running products, which may be 0 / 0. As logarithms it is a difference of two running sums, and these stay moderate. Above the diagonal the difference is positive, maybe large. Get rid of it before the exponential.
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# 1. running sums of the logarithms of the chunk's decays
+# 2. a table: what is left at $i$ of position $j$, and 0 above the diagonal
+# 3. the output: the old state as each query reads it, faded, and the table times the products of queries and keys, applied to the values
+# 4. the new state: the old one, faded by the whole chunk, and the keys times the values, each faded by what the table's last row says
+# </details>
+
+# %% [markdown]
+# ### 14.6 · Replace, don't add
+# 2 points · difficulty 2 of 5 · 6 minutes · core
+#
+# A state that only ever adds holds the old value of a key beside the new one. The delta rule first looks up what the state says of the key, and then moves it toward the new value. Write one such write, `delta_write(state, key, value, beta)`.
+#
+# | argument | shape |
+# |---|---|
+# | `state` | `(B, d_k, d_v)` |
+# | `key` | `(B, d_k)`, of any length but 0 |
+# | `value` | `(B, d_v)` |
+# | `beta` | `(B,)`, from 0 (write nothing) to 1 (replace) |
+# | returns | `(B, d_k, d_v)`, the state after it, as a new tensor |
+#
+# Bring each key to length 1 first. Then a read with this unit key must find the old value with the share $1 - \beta$ and the new one with the share $\beta$. For every key at a right angle to it, nothing changes.
+#
+# Example: `state = [[[10.], [5.]]]`, `key = [[3., 4.]]`, `value = [[20.]]`, `beta = [0.5]`. The unit key is `[0.6, 0.8]`, and the state says 10 of it. After the write it says 15, and the state is `[[[13.], [9.]]]`.
+
+# %% tags=["exercise"]
+def delta_write(state, key, value, beta):
+    # BEGIN SOLUTION
+    unit = key / key.norm(dim=-1, keepdim=True)  # (B, d_k)
+    stored = (unit[:, :, None] * state).sum(dim=1)  # (B, d_v)
+    change = beta[:, None] * (value - stored)  # (B, d_v)
+    return state + unit[:, :, None] * change[:, None, :]  # (B, d_k, d_v)
+    # END SOLUTION
+
+
+# %% [markdown] tags=["mistakes"]
+# Try: read with the key before you write. What is there has to go as far as the new value comes in.
+# the new value is added, and the old one stays as it was.
+#     (value - stored) => value
+# the new value comes in with the share beta, and the old one is taken out whole.
+#     beta[:, None] * (value - stored) => beta[:, None] * value - stored
+# the old value goes with the share beta, and the new one comes in whole.
+#     beta[:, None] * (value - stored) => value - beta[:, None] * stored
+# beta plays no part: each write replaces all.
+#     beta[:, None] * (value => 1.0 * (value
+# beta and 1 - beta are exchanged.
+#     beta[:, None] * => (1 - beta[:, None]) *
+# what is stored is added once more in place of being taken out.
+#     value - stored => value + stored
+# Try: only what the state says of this key may change. A key at a right angle to it must find what it found before.
+# the whole state fades by 1 - beta, whatever the key: other keys lose their values too.
+#     return state + => return (1 - beta[:, None, None]) * state +
+#     (value - stored) => value
+# Try: read and write with the same key, of length 1.
+# the key is used as it came, not brought to length 1.
+#     key / key.norm(dim=-1, keepdim=True) => key
+# the key is brought to length 1 for the read only, and written as it came.
+#     return state + unit => return state + key
+# the key is brought to length 1 for the write only, and read as it came.
+#     (unit[:, :, None] * state) => (key[:, :, None] * state)
+# the key is divided by the square of its length.
+#     key.norm(dim=-1, keepdim=True) => key.norm(dim=-1, keepdim=True) ** 2
+# all keys of the batch are divided by one length.
+#     key.norm(dim=-1, keepdim=True) => key.norm()
+
+# %% tags=["check"]
+check("14.6", delta_write)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint 1</summary>
+#
+# What does a read with the unit key find? What should it find afterwards? Write the difference under the key, as linear attention writes a value.
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# If you write a vector $u$ under a key of length 1, a read with this key finds exactly $u$ more than before. With a key of length 5 it would be 25 times as much.
+# </details>
+
+# %% [markdown]
+# ### 14.7 · Find the bug
+# 3 points · difficulty 3 of 5 · 10 minutes · more
+#
+# Linear attention of 14.4 in chunks, with what divides and without decay. Each output is a mean of values, so if all values are 1, every output must be 1. In a text of one chunk that's so. In longer ones something is wrong:
+
+
+# %%
+def mean_in_chunks_broken(query, key, value, chunk_size):
+    q, k = feature_map(query), feature_map(key)  # (B, L, d_k) each
+    state = q.new_zeros(len(q), q.shape[-1], value.shape[-1])  # (B, d_k, d_v)
+    outputs = []
+    for start in range(0, q.shape[1], chunk_size):
+        here = slice(start, start + chunk_size)
+        table = (q[:, here] @ k[:, here].mT).tril()  # (B, C, C)
+        above = table @ value[:, here] + q[:, here] @ state  # (B, C, d_v)
+        below = table.sum(dim=-1, keepdim=True)  # (B, C, 1)
+        outputs.append(above / below)
+        state = state + k[:, here].mT @ value[:, here]
+    return torch.cat(outputs, dim=1)
+
+
+q, k = torch.randn(2, 1, 12, 8, generator=torch.Generator().manual_seed(0))
+for size in (12, 4):
+    print(size, mean_in_chunks_broken(q, k, torch.ones(1, 12, 1), size).flatten())
+
+# %% [markdown]
+# Write `mean_in_chunks(query, key, value, chunk_size)`, repaired: whatever the chunk size, the output is that of the formula in 14.4 for a text that begins with this one.
+#
+# | argument | shape |
+# |---|---|
+# | `query`, `key` | `(B, L, d_k)`, before the feature map |
+# | `value` | `(B, L, d_v)` |
+# | `chunk_size` | positions of a chunk; the last one may have fewer |
+# | returns | `(B, L, d_v)` |
+#
+# It must stay in chunks. In one case the check watches what you hold and counts the operations, 2,000 for 16 chunks.
+
+# %% tags=["exercise"]
+def mean_in_chunks(query, key, value, chunk_size):
+    # BEGIN SOLUTION
+    q, k = feature_map(query), feature_map(key)  # (B, L, d_k) each
+    state = q.new_zeros(len(q), q.shape[-1], value.shape[-1])  # (B, d_k, d_v)
+    normalizer = q.new_zeros(len(q), q.shape[-1], 1)  # (B, d_k, 1)
+    outputs = []
+    for start in range(0, q.shape[1], chunk_size):
+        here = slice(start, start + chunk_size)
+        table = (q[:, here] @ k[:, here].mT).tril()  # (B, C, C)
+        above = table @ value[:, here] + q[:, here] @ state  # (B, C, d_v)
+        below = table.sum(dim=-1, keepdim=True) + q[:, here] @ normalizer  # (B, C, 1)
+        outputs.append(above / below)
+        state = state + k[:, here].mT @ value[:, here]
+        normalizer = normalizer + k[:, here].sum(dim=1)[:, :, None]
+    return torch.cat(outputs, dim=1)
+    # END SOLUTION
+
+
+# %% [markdown] tags=["mistakes"]
+# Try: what is above the line also reads the state. What is below it must know of earlier chunks as well.
+# the bug is still there: what divides begins anew in every chunk.
+#     ` + q[:, here] @ normalizer` =>
+# every chunk forgets those before it, above the line too: a mean, but of one chunk's values.
+#     ` + q[:, here] @ normalizer` =>
+#     ` + q[:, here] @ state` =>
+# Try: the sum of the products of a query with all earlier keys is its product with the sum of these keys.
+# the next chunk gets the last query's total, but every query has products of its own with the old keys.
+#     q[:, here] @ normalizer => normalizer
+#     q.new_zeros(len(q), q.shape[-1], 1) => q.new_zeros(len(q), 1, 1)
+#     normalizer + k[:, here].sum(dim=1)[:, :, None] => below[:, -1:]
+# only the keys of the chunk right before are added up, not those of all chunks before.
+#     normalizer + k[:, here].sum(dim=1)[:, :, None] => k[:, here].sum(dim=1)[:, :, None]
+# the keys of earlier chunks are averaged, not added up.
+#     k[:, here].sum(dim=1) => k[:, here].mean(dim=1)
+# only the last key of each chunk is added to what divides.
+#     k[:, here].sum(dim=1)[:, :, None] => k[:, here][:, -1, :, None]
+# the keys that are added up didn't go through the feature map.
+#     normalizer + k[:, here].sum(dim=1) => normalizer + key[:, here].sum(dim=1)
+# Try: the chunk's own keys are in the table already.
+# the chunk's own keys are added to the normalizer before it is read, so they count twice.
+#     q[:, here] @ normalizer => q[:, here] @ (normalizer + k[:, here].sum(dim=1)[:, :, None])
+# Try: add up what is above the line, add up what is below it, and divide once.
+# the chunk's part and the past's part are divided each by its own sum, and then added.
+#     outputs.append(above / below) => inside = table @ value[:, here] / table.sum(dim=-1, keepdim=True)\n        past = q[:, here] @ state / (q[:, here] @ normalizer).clamp(min=1e-9)\n        outputs.append(inside + past)
+# the chunk's part is divided by its own sum, and what comes from the state isn't divided at all.
+#     outputs.append(above / below) => outputs.append(table @ value[:, here] / table.sum(dim=-1, keepdim=True) + q[:, here] @ state)
+# the outputs are divided by the number of positions so far.
+#     above / below => above / torch.arange(start + 1, start + 1 + above.shape[1])[:, None]
+
+# %% tags=["check"]
+check("14.7", mean_in_chunks)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint 1</summary>
+#
+# Print `above` and `below` for a text of two chunks, values 1. Which of the two is already right in the second chunk?
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# With values 1 the state itself says what is missing. What does it consist of then?
+# </details>
+
+# %% [markdown]
+# ### 14.8 · When the hybrid is smaller
+# 4 points · difficulty 4 of 5 · 20 minutes · more
+#
+# Two models, each a list of layers, write one text. What does each hold when `L` positions have been read?
+#
+# | layer | holds |
+# |---|---|
+# | `("full",)` | keys and values of all positions |
+# | `("window", w, s)` | keys and values of the first `s` positions and of the latest `w` others; as long as there are fewer than `s + w` positions, of all |
+# | `("state", d_k, d_v)` | for each of `num_heads` heads a state of `d_k` × `d_v`, from the beginning |
+#
+# Keys and values have `num_kv_heads` heads of `d_head` numbers each, at 2 bytes a number. States are kept in 4 bytes a number, because they add up for so long.
+#
+# Write `smaller_from(hybrid, other, num_heads, num_kv_heads, d_head)`: the smallest length `L`, 1 or more, such that from there on the hybrid is smaller, at `L` and at **every** greater length. If there is none, `None`. A shorter text in which it happens to be smaller doesn't count if a longer one comes in which it isn't. Equal isn't smaller.
+#
+# Windows may be millions long, and lengths go to billions, so don't try one length after another.
+#
+# Example, with one head of 1 everywhere, so that a position takes 4 bytes in a layer: `smaller_from([("full",), ("state", 4, 4)], [("full",), ("full",)], 1, 1, 1)` is 17. The state takes 64 bytes, as much as 16 positions. With `[("full",), ("state", 4, 4)]` against `[("full",), ("window", 12, 4)]` it's `None`. And `[("full",), ("window", 3, 0)]` against `[("full",), ("window", 8, 0)]` is 4.
+
+# %% tags=["exercise"]
+def smaller_from(hybrid, other, num_heads, num_kv_heads, d_head):
+    # BEGIN SOLUTION
+    def size(layers, length):  # bytes
+        total = 0
+        for kind, *numbers in layers:
+            if kind == "state":
+                total += 4 * num_heads * numbers[0] * numbers[1]
+            else:
+                kept = length if kind == "full" else min(length, sum(numbers))
+                total += 2 * 2 * num_kv_heads * d_head * kept
+        return total
+
+    def smaller(length):
+        return size(hybrid, length) < size(other, length)
+
+    # Between two corners both sizes are straight lines; the last is farther than any.
+    windows = [sum(rest) for kind, *rest in hybrid + other if kind == "window"]
+    corners = sorted({1, *windows})
+    last = corners[-1]
+    corners.append(last + size(hybrid, last) + size(other, last) + 1)
+    if not smaller(corners[-1]):
+        return None
+    while corners[:-1] and smaller(corners[-2]):
+        corners.pop()
+        if len(corners) == 1:
+            return 1
+    low, high = corners[-2:]  # not smaller at low, smaller at high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if smaller(middle) else (middle, high)
+    return high
+    # END SOLUTION
+
+
+# %% [markdown] tags=["mistakes"]
+# Try: what is kept of one position in one layer? Two tables of 2 bytes a number. And the states have other heads and other bytes.
+# the keys are counted, the values aren't (or the caches have 1 byte a number).
+#     2 * 2 * num_kv_heads => 2 * num_kv_heads
+# states and caches are counted with the same number of bytes for a number.
+#     4 * num_heads * numbers => 2 * num_heads * numbers
+# states and caches are counted for the same number of heads.
+#     4 * num_heads * numbers => 4 * num_kv_heads * numbers
+# Try: a window layer holds at most s + w positions, and before that as many as there are.
+# the sinks aren't counted: a window layer holds the latest w alone.
+#     min(length, sum(numbers)) => min(length, numbers[0])
+#     [sum(rest) for kind, *rest in hybrid + other if kind == "window"] => [rest[0] for kind, *rest in hybrid + other if kind == "window"]
+# a window layer is counted as full from the first position on.
+#     min(length, sum(numbers)) => sum(numbers)
+# Try: "from there on" is about all greater lengths. Where can the smaller one change again?
+# the first length at which the hybrid is smaller, though it's larger again in a longer text.
+#     if not smaller(corners[-1]): => for low, high in zip([0] + corners, corners):\n        if smaller(high):\n            while high - low > 1:\n                middle = (low + high) // 2\n                low, high = (low, middle) if smaller(middle) else (middle, high)\n            return high\n    if not smaller(corners[-1]):
+# one search by halves over all lengths, as if the smaller one could change only once.
+#     while corners[:-1] and smaller(corners[-2]): => corners = [0, 10**12]\n    while False:
+# None comes back wherever both models have as many full layers, though what else they hold may differ.
+#     if not smaller(corners[-1]): => if not smaller(corners[-1]) or size(hybrid, last + 1) - size(hybrid, last) >= size(other, last + 1) - size(other, last):
+# only lengths from the last corner on are looked at.
+#     while corners[:-1] and smaller(corners[-2]): => while False:
+#     low, high = corners[-2:] => low, high = corners[-2] - 1, corners[-1]
+# Try: equal isn't smaller.
+# a length at which both are equal counts as smaller.
+#     size(hybrid, length) < size(other, length) => size(hybrid, length) <= size(other, length)
+# the last length at which the hybrid isn't smaller, one too short.
+#     return high => return low
+
+# %% tags=["check"]
+check("14.8", smaller_from)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint 1</summary>
+#
+# Write a function for the bytes of one model at one length first. Plot the difference of two models by length on paper. It's made of straight pieces. Where are the corners?
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Begin at the far end. Behind the last corner only full layers grow. If the hybrid isn't smaller in the end, you're done. If it is, walk back from corner to corner until you find one at which it isn't. The answer lies in the piece behind it, and there you may search by halves.
+# </details>
+
+# %% [markdown]
+# ### 14.9 · Why recall falls
+# 2 points · difficulty 3 of 5 · 4 minutes · core
+#
+# A layer with linear attention reads pairs and is asked for the value of a key. It has learned on texts of 4 to 64 pairs, and with 64 pairs it's right half of the time. To find the reason, each row changes something, with a new training from two seeds (the second row from one). The shares of right answers, for texts of 8 pairs and of 64, and with 64 pairs also by the place of the pair that is asked for:
+#
+# | what is changed | 8 pairs | 64 pairs | of these, one of the first 8 | one of the last 8 |
+# |---|---|---|---|---|
+# | nothing | 0.99 | 0.50 | 0.49 | 0.51 |
+# | ten times as many updates | 0.99 | 0.53 | 0.53 | 0.53 |
+# | keys and queries of half as many numbers, values and embeddings of twice as many | 0.96 | 0.28 | 0.29 | 0.28 |
+# | keys and queries of twice as many numbers | 1.00 | 0.88 | 0.88 | 0.89 |
+# | 8 pairs, and 56 other questions between them | 0.99 | | | |
+#
+# Which cause fits all rows?
+#
+# - **a.** The state fades. By the time of the question, what came early is gone.
+# - **b.** The state has too few numbers. How many of them are for keys and how many for values makes no difference.
+# - **c.** There are too few directions for so many keys. A read finds the wanted value with parts of others, whose keys aren't at right angles to it.
+# - **d.** The training was too short. The layer knows how to recall, and isn't done with long texts.
+# - **e.** The texts are too long. With so many positions something in the layer gets out of hand.
+
+# %% tags=["quiz"]
+quiz_14_9 = ""  # your letter between the quotes
+# BEGIN SOLUTION
+quiz_14_9 = "c"
+# END SOLUTION
+
+# %% [markdown] tags=["solution"]
+# Why each option is right or wrong:
+#
+# - **a.** then the first pairs would be recalled less often than the last. They are recalled just as often.
+# - **b.** in the third row the state has as many numbers as in the first, and it recalls about half as much. So it matters what they're for. More numbers in the values help too, if the embeddings have them to give, but that's another question.
+# - **c.** more numbers in a key are more directions that are at right angles to one another, and that's the one change that helps. It hits early and late pairs alike, and it's there after any training.
+# - **d.** ten times as many updates bring three hundredths. What is missing is half.
+# - **e.** with questions in place of pairs the text is as long, and nearly every answer is right. What counts is how many pairs were written.
+
+# %% tags=["check"]
+check("14.9", quiz_14_9)
+
+# %% [markdown]
+# ### 14.10 · Experiment: a larger state or a better rule?
+# 4 points · difficulty 3 of 5 · 25 minutes · more
+#
+# Two ways to recall more. Make the state larger, or write into it by a better rule. In these texts every key comes twice with two values, and the later one counts (`twice=True`). Train the layer of the lesson in four forms, `"linear"` and `"delta"`, each with a `d_head` of 4 and of 16, and give each just 200 updates. The states of the two with 16 have four times as many numbers. All four have nearly the same number of parameters.
+
+# %%
+widgets.predict(
+    "14.E",
+    "After 200 updates, which of these two recalls more, with 8 pairs and with 64?",
+    choices=["linear with d_head 16, both", "delta with d_head 4, both", "one each"],
+)
+
+# %% [markdown]
+# `recall.train(kind, seed, d_head=4, twice=True, steps=200, every=100)` is an iterator. It hands out `(100, model)` and then `(200, model)`, the same model, which learns on in between. So measure as you go through it with `for`. `recall.accuracy(model, pairs, twice=True)` is the share of right answers on 256 new texts of so many pairs. Use the seeds 0 and 1. All eight trainings take about 30 seconds, more on a busy machine.
+#
+# Put into `recall_results`:
+#
+# | entry | what |
+# |---|---|
+# | `(kind, d_head, pairs)` | a list of two numbers, one for each seed, the share after 200 updates. For both kinds, both sizes, and 8, 32 and 64 pairs. That makes 12 lists |
+# | `(kind, d_head, "half way")` | a list of two, the share for 64 pairs after 100 updates. That makes 4 lists |
+# | `("more", 8)`, `("more", 64)` | `("linear", 16)` or `("delta", 4)`, the one that recalls more of so many pairs after 200 updates (by the mean of the two seeds, as in everything below) |
+# | `("known", kind, d_head)` | how many values the layer knows: its share times the number of *different* keys, which is half the number of pairs. Of the three numbers that it gets with 8, 32 and 64 pairs, the largest. That makes 4 numbers |
+# | `"size helps"` | the list of all kinds that know at least twice as many values with a `d_head` of 16 as with 4 |
+# | `"learning"` | the list of all pairs `(kind, d_head)` whose share for 64 pairs after 200 updates is at least 1.25 times that after 100, and which may therefore not be judged yet |
+
+# %% tags=["exercise"]
+recall_results = {}
+# BEGIN SOLUTION
+FORMS = [(kind, d_head) for kind in ("linear", "delta") for d_head in (4, 16)]
+
+
+def note(key, model, pairs):
+    share = recall.accuracy(model, pairs, twice=True)
+    recall_results.setdefault(key, []).append(share)
+
+
+for form in FORMS:
+    how = {"d_head": form[1], "twice": True, "steps": 200, "every": 100}
+    for seed in (0, 1):
+        for step, model in recall.train(form[0], seed, **how):
+            if step == 100:
+                note((*form, "half way"), model, 64)
+            else:
+                for pairs in (8, 32, 64):
+                    note((*form, pairs), model, pairs)
+
+means = {key: sum(values) / 2 for key, values in recall_results.items()}
+for pairs in (8, 64):
+    both = [("linear", 16), ("delta", 4)]
+    recall_results["more", pairs] = max(both, key=lambda form: means[*form, pairs])
+known = {form: max(n / 2 * means[*form, n] for n in (8, 32, 64)) for form in FORMS}
+recall_results |= {("known", *form): number for form, number in known.items()}
+recall_results["size helps"] = [
+    kind for kind in ("linear", "delta") if known[kind, 16] >= 2 * known[kind, 4]
+]
+recall_results["learning"] = [
+    form for form in FORMS if means[*form, 64] >= 1.25 * means[*form, "half way"]
+]
+# END SOLUTION
+
+# %% tags=["check"]
+check("14.10", recall_results)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint 1</summary>
+#
+# Three loops inside one another: over the four forms, over the seeds, over what `recall.train` hands out. In the innermost, ask which number of updates it is.
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# A layer that is right in a third of all questions about 64 pairs knows more values than one that is always right with 8. Work out share times keys for all three, then take the largest.
+# </details>
+
+# %% tags=["solution", "nbval-ignore-output"]
+print("share with 8, 32 and 64 pairs; 64 pairs half way; values known")
+for form in FORMS:
+    row = [f"{means[*form, what]:.2f}" for what in (8, 32, 64, "half way")]
+    print(f"{form[0]:7} {form[1]:2}  ", *row, f"  {known[form]:.1f}")
+for key in (("more", 8), ("more", 64), "size helps", "learning"):
+    print(key, recall_results[key])
+
+# %% [markdown] tags=["solution"]
+# It depends on how much there is to keep. With 8 pairs there are 4 keys, which have room in a `d_head` of 4. The rule decides, since adding up leaves both values in the state and the layer can only guess which of them came later. That's why the linear rule doesn't get above one half, with any size. With 64 pairs there are 32 keys. Now a `d_head` of 4 is much too small whatever the rule, and the larger state wins, though it adds up.
+#
+# So a better rule and a larger state cure different troubles, and the layer that has both is ahead everywhere.
+#
+# One of the four is still learning. The large linear layer had far more right answers after 200 updates than after 100, so its numbers say how fast it learns as well as what it can hold. If you have five minutes, try it with `steps=1000, every=500`.
+
+# %% tags=["nbval-ignore-output"]
+if isinstance(recall_results, dict) and ("more", 64) in recall_results:
+    few, many = (tuple(recall_results["more", pairs]) for pairs in (8, 64))
+    both = f"{few[0]} with d_head {few[1]}, both"
+    display(widgets.came_out("14.E", both if few == many else "one each"))
+else:
+    print("Solve 14.10 first.")
+
+# %% [markdown]
+# ## Payoff: your pieces in trained models
+#
+# First lesson 12's language model. Its four layers look at windows of 16 characters, with the first 2 as sinks. It reads 100 characters one after another, and then says what comes next. Which characters have an influence on that? The next cell replaces one character at a time and looks whether any logit changes. Your `reached` says beforehand how many such characters there must be.
+
+# %%
+language = pretrained.load("language_model").requires_grad_(False)
+
+
+def influences(model, window, sinks, length=100):
+    """The positions at which another character changes the logits after the last."""
+    text = encode_text(documentation_split().test)[:length]
+    texts = text.repeat(length + 1, 1)  # (length + 1, length), the last row as it is
+    texts.diagonal()[:] = (text + 1) % model.config.vocab_size
+    cache = model.start_window(length + 1, window, sinks=sinks)
+    for place in range(length):
+        logits = model.next_logits(texts[:, place : place + 1], cache=cache)
+    differ = (logits[:-1] - logits[-1]).abs().amax(dim=-1) > 1e-10  # (length,)
+    return differ.nonzero().flatten().tolist()
+
+
+# %% tags=["nbval-ignore-output"]
+try:
+    first, count = reached([(16, 2)] * 4, 99)
+except NotImplementedError:
+    print("Solve 14.3 first: this cell needs your answer.")
+else:
+    found = influences(language.double(), 16, 2)
+    language.float()
+    print(f"your answer: {count} positions, without a gap from {first} on")
+    print(f"the model's: {len(found)} positions, {found[:4]} and so on")
+
+# %% [markdown]
+# Now it writes, with 4 sinks and the latest 252 characters in each layer, a cache that never grows. The time for each 500 characters should stay the same, however long the text gets. Set `characters` to 20,000 if you have a few minutes. (It stops by itself after `most_seconds`, and then it has written less.)
+
+
+# %% tags=["nbval-ignore-output"]
+def write(characters, most_seconds=60):
+    """Ids, and the seconds that each 500 took."""
+    cache = language.start_window(1, 252, sinks=4)
+    rng = torch.Generator().manual_seed(0)
+    token, written, seconds = encode_text("T")[None], [], []
+    started = time.perf_counter()
+    while len(written) < characters and sum(seconds) < most_seconds:
+        logits = language.next_logits(token, cache=cache)
+        token = draw_token(logits, temperature=0.8, generator=rng)  # (1, 1)
+        written.append(token.item())
+        if len(written) % 500 == 0:
+            seconds.append(time.perf_counter() - started)
+            started = time.perf_counter()
+    return written, seconds
+
+
+written, seconds = write(characters=2000)
+print("seconds for each 500:", [f"{s:.1f}" for s in seconds])
+print("...", repr(decode_text(torch.tensor(written[-60:]))))
+try:
+    first, count = reached([(252, 4)] * 4, len(written))
+    print(f"for the next one, {count} of {len(written) + 1} can matter")
+except NotImplementedError:
+    print("Solve 14.3, and this cell says which of them can still matter.")
+
+# %% [markdown]
+# Finally, your chunks and your writes go to work inside layers that are trained to recall. Two of them get 200 updates here, which takes about ten seconds. Then the queries, keys, values and gates that the layers make go through **your** functions in place of the library's.
+
+
+# %% tags=["nbval-ignore-output"]
+def with_your_pieces(model, keys, values):
+    """The logits of a Recaller, by decayed_chunks or by delta_write."""
+    x, y = model.key_of(keys), model.value_of(values)  # (n, L, d_model) each
+    q, k, v = model.q_proj(x), F.normalize(model.k_proj(x), dim=-1), model.v_proj(y)
+    question = values == recall.SYMBOLS  # it writes nothing
+    k = k.masked_fill(question[..., None], 0.0)
+    gate = model.gate(x + y).squeeze(-1).sigmoid()  # (n, L)
+    state = x.new_zeros(len(x), k.shape[-1], v.shape[-1])
+    if model.kind == "decay":
+        found, _ = decayed_chunks(q, k, v, gate, 16, state)
+    else:
+        reads = []
+        for t in range(x.shape[1]):
+            state = delta_write(state, k[:, t], v[:, t], gate[:, t])
+            reads.append((q[:, t, :, None] * state).sum(dim=1))  # (n, d_model)
+        found = torch.stack(reads, dim=1)  # (n, L, d_model)
+    return model.answer(model.norm(found))
+
+
+# %% tags=["nbval-ignore-output"]
+for kind, number in (("delta", "14.6"), ("decay", "14.5")):
+    for _, model in recall.train(kind, 0, d_head=32, steps=200, every=200):
+        model.requires_grad_(False)
+    keys, values, answers = recall.make_batch(128, 8, torch.Generator().manual_seed(5))
+    try:
+        yours, its = with_your_pieces(model, keys, values), model(keys, values)
+    except NotImplementedError:
+        print(f"{kind}: solve {number} first, this part needs your answer")
+        continue
+    same = torch.allclose(yours, its, atol=1e-3)
+    right = (yours[:, 8:].argmax(dim=-1) == answers).float().mean().item()
+    print(f"{kind}: {right:.0%} right with your pieces, same logits: {same}")
+
+# %% [markdown]
+# *Both layers keep their whole past in a state of 32 × 64 numbers. How many pairs would a cache of as many numbers hold? And what happens to your chunks with a decay of exactly 0?*
+
+# %% [markdown]
+# {{next_steps}}

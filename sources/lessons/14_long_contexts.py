@@ -1,0 +1,767 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 14 · Long contexts
+#
+# By the end you can write three answers to texts that are too long, and say what each one costs and what it forgets.
+#
+# {{colab_link}} · short path about 85 minutes with its exercises (59 + 26), everything about 4 hours · builds on lessons 04, 05, 07, 08 and 12
+
+# %% tags=["setup"]
+import functools
+import math
+import time
+
+import torch
+import torch.nn.functional as F
+
+from course_utils import diagrams, plotting, pretrained, widgets
+from course_utils.attention import scaled_dot_product_attention
+from course_utils.blockwise_attention import attention_in_blocks
+from course_utils.datasets.documentation import documentation_split
+from course_utils.datasets.text_windows import decode_text, encode_text
+from course_utils.decoding import generate
+from course_utils.linear_attention import chunked_form, masked_form, recurrent_form
+from course_utils.masks import AttentionMask, sliding_window_mask
+from course_utils.memory import peak_memory
+from course_utils.results import read_rows
+from course_utils.small_models import recall
+
+torch.set_printoptions(precision=3, sci_mode=False, linewidth=88)
+torch.set_num_threads(1)  # small tensors: threads would only get in each other's way
+
+# %% [markdown]
+# A text of $L$ tokens costs attention twice. In training, each head compares every query with every key, which makes $L^2$ weights. In writing, the model keeps the keys and values of all that came before, and reads them all at every step. That's harmless for a sentence, and not for a long book of a few hundred thousand tokens.
+#
+# There are three ways out. You can compute **exactly the same** without ever holding all the weights. You can **look back less far**. Or you can give up the softmax and squeeze the past into a **state** that never grows.
+#
+# **You will learn to**
+#
+# 1. run attention and its backward pass in blocks, in memory that grows with $L$ and not with $L^2$;
+# 2. write a text of any length with a cache of fixed size;
+# 3. compute attention without a softmax in three forms that give the same result;
+# 4. make a state forget, and overwrite;
+# 5. measure how much a state recalls, and say what gets in the way;
+# 6. (*more*) mix layers of several kinds, as many published models do.
+
+# %% [markdown]
+# ## 14.1 The bill
+# *Core · 5 minutes*
+#
+# Here is one head of size 64 with a causal mask, forward and backward. We watch how much larger the process gets:
+
+
+# %%
+def inputs(length, d=64, seed=0):
+    """Queries, keys and values of one head, (1, 1, L, d) each."""
+    rng = torch.Generator().manual_seed(seed)
+    made = torch.randn(3, 1, 1, length, d, generator=rng)
+    return [x.requires_grad_() for x in made]
+
+
+def explicit(q, k, v):
+    return scaled_dot_product_attention(q, k, v, AttentionMask(is_causal=True))[0]
+
+
+def megabytes(attend, length):
+    q, k, v = inputs(length)
+    return peak_memory(lambda: attend(q, k, v).sum().backward()).megabytes
+
+
+# %% tags=["nbval-ignore-output"]
+megabytes(explicit, 512)  # the first call also loads what the library needs
+for length in (2048, 4096):
+    took, table = megabytes(explicit, length), 4 * length**2 / 1e6  # float32
+    print(f"L = {length:,}: {took:6.0f} MB, {took / table:.1f} tables of L x L")
+print(f"one table at L = 32,768: {4 * 32_768**2 / 1e6:,.0f} MB")
+
+# %% [markdown]
+# Several tables are held at once. There are the scores before and after masking, the weights before and after their hidden entries are set to 0, and two masks of a quarter of the size, which makes four and a half. (The shorter text also pays for what a process needs anyway.) At 32,768 tokens *one* table of one head of one layer has more than four gigabytes.
+#
+# And here is what's kept while a model **writes**, a key and a value for each head of keys and values in each layer (lesson 07):
+
+# %%
+layers, kv_heads, d_head = 32, 8, 128  # the sizes of Llama 3 8B
+for length in (8_192, 131_072, 1_000_000):
+    kept = 2 * layers * kv_heads * d_head * length * 2  # 2 bytes a number
+    print(f"{length:9,} tokens: {kept / 2**30:6.1f} GiB for one text")
+print(f"the model itself: {8.03e9 * 2 / 2**30:.1f} GiB")  # 8.03 billion parameters
+
+# %% [markdown]
+# With 131,072 tokens the cache is about as large as the model, and with a million it's eight times as large.
+
+# %% [markdown]
+# ## 14.2 The same result without the table
+# *Core · 11 minutes*
+#
+# Lesson 04 took the keys in **blocks** and kept a running maximum $m$, a sum $s$ of exponentials and a weighted sum of values. That's the forward pass. But autograd keeps what it needs for the way back, and for `softmax(scores) @ values` that's all the weights.
+#
+# Don't keep them. **Compute them again.** One number for each query is enough, the logarithm of its sum, $\ell_i = m_i + \ln s_i$. With it you can get any block of weights at any time:
+#
+# $$a_{ij} = e^{\,s_{ij} - \ell_i}, \qquad s_{ij} = \tfrac{1}{\sqrt{d_k}}\, q_i k_j^\top .$$
+#
+# The backward pass of a softmax seems to need a whole row at once, too. Let $g_{ij}$ be the gradient with respect to the weight $a_{ij}$. The gradient with respect to the score is
+#
+# $$a_{ij}\,\Bigl(g_{ij} - \sum_n a_{in} g_{in}\Bigr).$$
+#
+# What counts is how far a gradient is from the row's weighted **mean**. Take weights $\tfrac34$ and $\tfrac14$ with gradients 4 and 0. The mean is 3, so the scores get $\tfrac34 (4 - 3) = \tfrac34$ and $\tfrac14 (0 - 3) = -\tfrac34$:
+
+# %%
+scores = torch.tensor([3.0, 1.0]).log().requires_grad_()  # weights 3/4 and 1/4
+scores.softmax(dim=-1).backward(torch.tensor([4.0, 0.0]))
+print(scores.grad)
+
+# %% [markdown]
+# The mean is a sum over all keys. But $g_{ij} = d_i v_j^\top$, where $d_i$ is the gradient of the output at $i$. Put that in, and the sum over $j$ becomes $d_i \sum_j a_{ij} v_j^\top$, which is $d_i$ times the **output**. We already have that:
+#
+# $$\sum_j a_{ij} g_{ij} = d_i\, o_i^\top .$$
+#
+# Here is the gradient of some queries, with keys and values in blocks (FlashAttention, Dao et al., 2022, algorithm 4). It never holds more than one block of weights:
+
+
+# %%
+def gradient_of_queries(q, k, v, output, log_sums, d_output, block):
+    """The gradient of q, (L_q, d). Keys and values come in blocks."""
+    scale, d_q = q.shape[-1] ** -0.5, torch.zeros_like(q)
+    mean = (d_output * output).sum(dim=-1, keepdim=True)  # (L_q, 1)
+    for some_k, some_v in zip(k.split(block), v.split(block), strict=True):
+        weights = (q @ some_k.T * scale - log_sums).exp()  # (L_q, block)
+        d_weights = d_output @ some_v.T  # (L_q, block)
+        d_scores = weights * (d_weights - mean)
+        d_q += d_scores @ some_k * scale
+    return d_q
+
+
+# %%
+q, k, v = (x[0, 0] for x in inputs(300))  # (300, 64) each
+scores = q @ k.T / 8
+output = scores.softmax(dim=-1) @ v  # the table, to compare with
+d_output = torch.randn(output.shape, generator=torch.Generator().manual_seed(1))
+(expected,) = torch.autograd.grad(output, q, d_output)
+log_sums = scores.logsumexp(dim=-1, keepdim=True)  # (300, 1)
+with torch.no_grad():
+    found = gradient_of_queries(q, k, v, output, log_sums, d_output, block=64)
+print("equal to autograd's:", torch.allclose(found, expected, atol=1e-5))
+
+# %% [markdown]
+# Keys and values get theirs in the same way. The library's `attention_in_blocks` does it all, and skips blocks that the causal mask hides:
+
+# %%
+def in_blocks(q, k, v):
+    return attention_in_blocks(q, k, v, AttentionMask(is_causal=True))
+
+
+both = []
+for attend in (explicit, in_blocks):
+    tensors = inputs(700)
+    output = attend(*tensors)
+    output.backward(torch.cos(output.detach()))
+    both.append([output.detach(), *(x.grad for x in tensors)])
+for name, a, b in zip(("output", "q", "k", "v"), *both, strict=True):
+    print(f"{name:6} largest difference {(a - b).abs().max():.0e}")
+
+# %%
+widgets.predict(
+    "14.A",
+    "L = 32,768, forward and backward in blocks of 256. How many megabytes?",
+    choices=["about 50", "about 500", "about 5,000"],
+)
+
+# %%
+
+
+def measured(what, by, column):
+    """Kind -> length or place in the text -> a number of the table."""
+    found = {}
+    for row in read_rows("long_contexts"):
+        if row["what"] == what:
+            found.setdefault(row["kind"], {})[int(row[by])] = float(row[column])
+    return found
+
+
+# %%
+memory = measured("forward and backward", "length", "megabytes")
+widgets.came_out("14.A", "about 50")
+print(f"in blocks, L = 32,768: {memory['in blocks'][32768]:.0f} MB")
+
+# %%
+ax = plotting.new_axes(6.0, 3.4)
+for (name, by_length), style in zip(memory.items(), ("o-", "s--"), strict=True):
+    ax.plot(list(by_length), list(by_length.values()), style, label=name)
+lengths = list(memory["in blocks"])
+ax.plot(lengths, [4 * n**2 / 1e6 for n in lengths], "k:", label="one table of L x L")
+ax.set(xscale="log", yscale="log", xlabel="length L", ylabel="megabytes, with backward")
+ax.set_xticks(lengths, [f"{n:,}" for n in lengths]), ax.minorticks_off()
+ax.legend(frameon=False)
+plotting.show(
+    ax,
+    "Peak memory by length, both axes logarithmic. Explicit runs above the line of one "
+    "table, from 26 MB to 4.8 GB at 16,384. In blocks: 5 MB to 48 MB at 32,768.",
+)
+
+# %% [markdown]
+# *Each point was measured once on one machine, in a process of its own (`python -m experiments long_contexts`). From 4,096 on, twice the length takes the explicit form four times the memory. In blocks it takes less than twice as much, for output and gradients.*
+#
+# The price is that the scores are computed twice (*more*, "What blocks cost"). **Do exercise 14.1 now (6 minutes, {{exercises_link}}).** In 14.2 (*more*) you write the whole backward pass.
+
+# %% [markdown]
+# ## 14.3 Look back less far
+# *Core · 11 minutes*
+#
+# In blocks, every query still looks at every key, and memory isn't the only trouble. Lesson 12's model was trained on 512 characters and fell apart beyond that, until a mask showed it only the latest 512 keys. Here it reads 16 overlapping texts of 4,096 characters with five different caches:
+
+# %%
+widgets.predict(
+    "14.B",
+    "A cache of the latest 64 characters, not of 512. How many bits more, on average?",
+    between=(0, 2),
+    step=0.05,
+)
+
+# %%
+found = measured("reading", "at", "bits")
+bits = {name: torch.tensor([*curve.values()]) for name, curve in found.items()}
+places = 64 * torch.arange(64) + 32
+shown = ("everything", "latest 512", "latest 64")
+ax = plotting.new_axes(7.0, 3.2)
+names = {"xlabel": "characters before", "ylabel": "bits per character"}
+plotting.curves(places, {name: bits[name] for name in shown}, ax=ax, **names)
+plotting.mark_places(ax, {"trained to here": 512})
+ax.set_ylim(0, None)
+plotting.show(
+    ax,
+    "Bits by position up to 4,096. With everything they rise from 1.5 to 5 between 512 "
+    "and 1,000 and stay near 5. With the latest 512 or 64 they stay around 1.4.",
+)
+
+# %%
+for name, curve in bits.items():
+    print(f"{name:20} up to 512 {curve[:8].mean():.2f}, beyond {curve[8:].mean():.2f}")
+lost = (bits["latest 64"] - bits["latest 512"])[8:].mean().item()
+widgets.came_out("14.B", lost)
+
+# %% [markdown]
+# *With a window the model reads all 4,096 characters about as well as the first 512. And a window of 64 costs little more.* For this model, most of what helps to guess a character is in the few words before it (*more*, "What lies far back").
+#
+# The cache needn't grow, either. **When a new position comes, the oldest one goes.** Then the model can write on and on:
+
+# %% tags=["nbval-ignore-output"]
+model = pretrained.load("language_model").requires_grad_(False)
+cache = model.start_window(1, 128)
+before = sum(layer.num_bytes for layer in cache)
+rng, started = torch.Generator().manual_seed(0), time.process_time()
+prompt = encode_text("The function returns ")[None]
+written = generate(
+    model, prompt, max_new_tokens=1500, temperature=0.7, generator=rng, cache=cache
+)
+print(f"{1500 / (time.process_time() - started):.0f} characters a second")
+print(f"cache: {before:,} bytes, then {sum(one.num_bytes for one in cache):,}")
+print("...", decode_text(written[0, -200:]))
+
+# %% [markdown]
+# A step reads no more keys than the window holds, so it needn't slow down. Here are 20,000 characters with a window and with a cache that keeps everything. (The machine was busy with other work, so look only at large differences.)
+
+# %%
+hundred = measured("writing", "at", "seconds")
+for name, by in hundred.items():  # one time for each thousand characters
+    seconds = torch.tensor([*by.values()])
+    first, last = (100 / part.median() for part in (seconds[:5], seconds[-5:]))
+    print(f"{name:20} {first:.0f} characters a second, at the end {last:.0f}")
+
+# %% [markdown]
+# The model has room for 1,024 **positions**, and these texts are longer. (For the cache that keeps everything we gave a copy of the model more room.) That's no trouble for the window, because it keeps its keys *unturned*. At every reading it turns each of them (RoPE, lesson 08) to its place **in the cache**. In a plain window two places are as far apart there as in the text, and a score depends only on the distance. It's the same as a mask:
+
+# %%
+def logits_under(mask, ids):
+    """What the model says at each position, (B, L, V), if all layers have this mask."""
+    x = model.embedding(ids)
+    for layer in model.layers:
+        x = layer(x, mask)
+    return model.generator(model.norm(x))
+
+
+ids = encode_text(documentation_split().test[:300])[None]  # (1, 300)
+by_mask = logits_under(sliding_window_mask(300, window=50), ids)[0]  # (300, V)
+cache = model.start_window(1, 50)
+by_cache = [model.next_logits(one[:, None], cache=cache) for one in ids.T]
+print("logits equal:", torch.allclose(by_mask, torch.cat(by_cache), atol=1e-3))
+
+# %% [markdown]
+# **Keep the first ones, too?** Xiao et al. (2023) found that large models break when the first tokens leave the window. A softmax has to put its weight somewhere, they say, and many heads park there what they don't need (an **attention sink**). If the first four stay, moved up to the window, those models go on. For ours it makes hardly any difference:
+
+# %%
+pairs = {"first 4, latest 508": "latest 512", "first 4, latest 60": "latest 64"}
+for sinks, plain in pairs.items():
+    more = (bits[sinks] - bits[plain])[8:].mean()
+    print(f"{sinks}: {more:+.3f} bits compared with {plain}")
+
+# %% [markdown]
+# It has no sinks to miss. Lesson 13 measured that none of its heads gives the first letter more than an even share. Why large models have sinks and ours doesn't, we haven't traced. What if the first four *aren't* moved up? See "Places in the cache" (*more*). Exercise 14.3 (*more*) asks how far back a stack of windows reaches.
+
+# %% [markdown]
+# ## 14.4 Without a softmax
+# *Core · 9 minutes*
+#
+# Why do we have to keep all keys? Because $e^{q k^\top}$ can't be split into something of the query times something of the key, so every new query has to meet every old key. (The division isn't the trouble, as exercise 14.4 shows.) Leave the exponential out, and you can multiply in another order:
+#
+# $$(Q K^\top)\, V = Q\, (K^\top V).$$
+#
+# On the left there's a table of $L \times L$. On the right there's a matrix of $d_k \times d_v$, however long the text. With a causal mask it's a sum to which every position adds, the **state**:
+#
+# $$S_i = S_{i-1} + k_i^\top v_i, \qquad o_i = q_i S_i .$$
+#
+# Take two positions with keys $(1, 0)$ and $(0, 1)$ and values 4 and 6. The state becomes $\begin{pmatrix}4\\0\end{pmatrix}$ and then $\begin{pmatrix}4\\6\end{pmatrix}$, and the query $(1, \tfrac12)$ reads $4 + 3 = 7$. The two weights $1$ and $\tfrac12$ give the same:
+
+# %%
+keys, values = torch.eye(2), torch.tensor([[4.0], [6.0]])
+query = torch.tensor([[1.0, 0.5]])
+print("by the table", (query @ keys.T) @ values)
+print("by the state", query @ (keys.T @ values))
+
+# %% [markdown]
+# This is **linear attention** (Katharopoulos et al., 2020). There are three ways to compute the same numbers:
+
+# %%
+plotting.show(diagrams.chunked_forms(length=12, chunk_size=4))
+
+# %% [markdown]
+# *Blue is a product of one query and one key. Gray comes from earlier positions by way of a state.* As one table it's attention with a mask and no softmax. Step by step it's a recurrent network whose memory is a matrix. In **chunks** it's both, with a small table within each chunk and a state from one to the next:
+
+# %%
+def in_chunks(q, k, v, size):
+    """Causal linear attention, (L, d_v). No table larger than size x size."""
+    state = torch.zeros(k.shape[1], v.shape[1])
+    outputs = []
+    for a, b, c in zip(q.split(size), k.split(size), v.split(size), strict=True):
+        table = (a @ b.T).tril()  # (size, size): within the chunk
+        outputs.append(table @ c + a @ state)  # and all that was before it
+        state = state + b.T @ c
+    return torch.cat(outputs)
+
+
+# %%
+q, k, v = (x[0, 0].detach() for x in inputs(500, seed=2))  # (500, 64) each
+one_table = (q @ k.T).tril() @ v
+print("chunks of 64:", torch.allclose(in_chunks(q, k, v, 64), one_table, atol=1e-2))
+print("chunks of 1: ", torch.allclose(in_chunks(q, k, v, 1), one_table, atol=1e-2))
+print(f"largest output {one_table.abs().max():.0f}")
+
+# %% [markdown]
+# For a long text that's all there, chunks are the fastest of the three (*more*, "Where a state is faster"). For *writing*, one position at a time, you go step by step.
+#
+# **Do exercise 14.4 now (10 minutes).** It adds what the paper has and we left out, a normalizer. In 14.5 (*more*) you write chunks with decay, which comes next.
+
+# %% [markdown]
+# ## 14.5 Forget and overwrite
+# *Core · 8 minutes*
+#
+# The state above never forgets. That's a problem when a key comes back with another value. Here is the same key twice, first with 2, then with 5:
+
+# %%
+key, value = torch.tensor([[1.0, 0.0], [1.0, 0.0]]), torch.tensor([[2.0], [5.0]])
+half, one = torch.tensor([1.0, 0.5]), torch.ones(2)
+rules = {"add": {}, "decay 0.5": {"decay": half}, "delta": {"beta": one}}
+for name, options in rules.items():
+    output, _ = recurrent_form(key, key, value, **options)
+    print(f"{name:10} reads {output[0].item():.0f}, then {output[1].item():.0f}")
+
+# %% [markdown]
+# Added up, it reads 7, which was never stored. There are two remedies.
+#
+# **Decay.** Before each write, multiply the whole state by a number below 1, fixed for each head (RetNet, Sun et al., 2023) or computed from the token (Mamba-2, Dao and Gu, 2024). Everything old fades: $\tfrac12 \cdot 2 + 5 = 6$.
+#
+# **The delta rule.** Ask the state what it has under this key, and write only the *difference* (Schlag et al., 2021):
+#
+# $$S_i = S_{i-1} + \beta_i\, k_i^\top (v_i - k_i S_{i-1}).$$
+#
+# With $\beta = 1$ and a key of length 1, the old value is replaced: $2 + (5 - 2) = 5$. Keys at right angles to this one keep what they have. It's one step of gradient descent on $\tfrac12 \lVert k_i S - v_i \rVert^2$, so the state *learns* the pairs while it reads. Both remedies together are the gated delta rule (Yang et al., 2024).
+#
+# Move the sliders. Each row shows how well each earlier value can still be read with its own key (1 is perfect):
+
+# %%
+rng = torch.Generator().manual_seed(0)
+keys, values = torch.randn(48, 16, generator=rng), torch.randn(48, 32, generator=rng)
+side_by_side = widgets.cache_and_state(keys, values)
+side_by_side.show_first_state(
+    "After 24 positions. The cache has all, the window the latest 8. The state, "
+    "512 numbers, gives back each value with a cosine of 0.4 to 0.9."
+)
+
+# %%
+side_by_side
+
+# %% [markdown]
+# The cache keeps every value whole and grows. The window keeps a few whole. The state keeps something of each and never grows. With decay it keeps less of the old ones and more of the latest. So does the delta rule, because these keys aren't at right angles, and every write takes something out of the others. **Do exercise 14.6 now (6 minutes).** In 14.7 (*more*) you find a bug.
+
+# %% [markdown]
+# ## 14.6 What a state can recall
+# *Core · 10 minutes*
+#
+# Why is no value whole? Let a state hold $N$ pairs whose keys have length 1. Read it with key $i$:
+#
+# $$k_i S = v_i + \sum_{j \ne i} (k_i k_j^\top)\, v_j .$$
+#
+# The first part is right, and the sum is **interference**. Two random directions in $d_k$ dimensions have a squared dot product of $1/d_k$ on average (lesson 01). With independent values, the squared error should be $(N - 1)/d_k$ times the square of a value. And if that's the cause, it should vanish with keys at right angles:
+
+
+# %%
+def error(keys, rng):
+    """The squared error of what is read, as a share of the values' square."""
+    values = torch.randn(*keys.shape[:2], 64, generator=rng)  # (n, pairs, d_v)
+    read = keys @ (keys.mT @ values)
+    return ((read - values).square().sum() / values.square().sum()).item()
+
+
+rng = torch.Generator().manual_seed(1)
+for pairs in (2, 4, 8, 16, 32):
+    random = F.normalize(torch.randn(200, pairs, 8, generator=rng), dim=-1)
+    formula = (pairs - 1) / 8
+    print(f"{pairs:2} pairs: {error(random, rng):.2f}, formula {formula:.2f}", end="")
+    straight = torch.linalg.qr(torch.randn(200, 8, 8, generator=rng)).Q[:, :pairs]
+    print(f", at right angles {error(straight, rng):.2f}" if pairs <= 8 else "")
+
+# %% [markdown]
+# In 8 dimensions there are only 8 directions at right angles. But a model only needs to tell which of 128 values it was. We train one attention layer to do that. It reads 4 to 64 pairs and then gets 16 questions. Keys have size 8, so a state has $8 \cdot 64 = 512$ numbers, and a cache of 64 pairs $64 \cdot (8 + 64) = 4608$. All kinds have the same parameters and 1,000 updates. Here are the first 400 of one of them:
+
+# %%
+widgets.predict(
+    "14.C",
+    "64 pairs, d_k = 8. What share of the questions does linear attention get right?",
+    between=(0, 1),
+    step=0.05,
+)
+
+# %% tags=["nbval-ignore-output"]
+for step, live in recall.train("linear", seed=0, steps=400, every=200):
+    right = [f"{recall.accuracy(live, pairs):.2f}" for pairs in recall.PAIRS]
+    print(f"{step} updates:", dict(zip(recall.PAIRS, right, strict=True)))
+
+
+# %%
+def shares(task, kind, d_head=8, updates=1000):
+    """Right answers by number of pairs: (runs, 5)."""
+    wanted = {"kind": kind, "task": task}
+    wanted |= {"d_head": str(d_head), "updates": str(updates)}
+    rows = [r for r in read_rows("recall") if wanted.items() <= r.items()]
+    return torch.tensor([[float(r[f"{n} pairs"]) for n in recall.PAIRS] for r in rows])
+
+
+# %%
+axes = plotting.new_axes(9.6, 3.4, columns=2)
+tasks = {"once": "every key once", "twice": "every key twice, the later counts"}
+for ax, (task, title) in zip(axes, tasks.items(), strict=True):
+    kinds = "softmax", "linear", "decay", "delta", "softmax with decay"
+    runs = {kind: shares(task, kind) for kind in kinds}
+    names = {"xlabel": "pairs in the text", "ylabel": "right answers"}
+    plotting.bands([str(n) for n in recall.PAIRS], runs, ax=ax, **names)
+    ax.set(ylim=(0, 1.05), title=title)
+plotting.show(
+    axes[0],
+    "Right answers by number of pairs. Left, both softmaxes stay at 1, and the states "
+    "fall to 0.5 and 0.4. Right, softmax with decay is near 1, softmax at one half, "
+    "delta falls from 1 to 0.5, decay from 0.8 to 0.5, linear from 0.5 to 0.3.",
+)
+
+# %%
+for task in tasks:
+    for kind in ("softmax", "softmax with decay", "linear", "decay", "delta"):
+        mean = [f"{share:.2f}" for share in shares(task, kind).mean(dim=0).tolist()]
+        print(f"{task:6} {kind:19}", *mean)
+widgets.came_out("14.C", shares("once", "linear")[:, -1].mean().item())
+
+# %% [markdown]
+# *Five seeds, with bands from the lowest to the highest.* **Once:** with a softmax every value is found. A state makes more and more mistakes when there are more pairs than its keys have dimensions. Decay is learned, and makes no difference here, where nothing needs to be forgotten. The delta rule is behind, and we'll come back to that.
+#
+# **Twice:** with few pairs the delta rule is well ahead of the other states. Without it a state has both values, or a mixture. But look at the softmax, which is right half of the time. It sees both values and can't tell which came later, because nothing in this layer says where a key is (lesson 08). If that's the reason, it should be enough to let its weights decay with each position. *Softmax with decay* (Lin et al., 2025) does that, and gets nearly all of them.
+#
+# Would longer keys help, or more training? Here are 64 pairs, and all keys come once if nothing else is said:
+
+# %%
+for kind in ("linear", "delta"):
+    for d_k in (4, 8, 16, 32):
+        right = shares("once", kind, d_k)[:, -1]
+        spread = f"{right.min():.2f} to {right.max():.2f}"
+        print(f"{kind}, d_k = {d_k}: {right.mean():.2f} ({spread})")
+for setting in ("once linear", "once decay", "once delta", "twice softmax"):
+    task, kind = setting.split()
+    long = shares(task, kind, updates=10_000)[0, -1]
+    short = shares(task, kind)[0, -1]
+    print(f"{setting}: {short:.2f}, after 10 times the updates {long:.2f} (one seed)")
+
+# %% [markdown]
+# With longer keys, and so a larger state, it recalls more. Ten times the training adds little, except for the delta rule, which was slower and now recalls about as much as the others. A cache grows with what it has to remember, and a state doesn't. In these runs no rule for writing made up for that. What a rule decides is *which* value stays when a key comes back.
+#
+# **Do exercise 14.9 now (4 minutes).** In 14.10 (*more*) you run an experiment of your own.
+
+# %% [markdown]
+# ## What blocks cost
+# *More · 3 minutes*
+#
+# The backward pass in blocks computes the scores once more. That makes five products of matrices instead of four. On a GPU this form is faster all the same, because the table doesn't have to travel through its slow memory (lesson 04, "When you need it"). That's the point of FlashAttention, and without a GPU we can't measure it. On our CPU, how do they compare, with the causal mask and without any mask?
+
+
+# %%
+def with_table(q, k, v, mask):
+    return scaled_dot_product_attention(q, k, v, mask)[0]
+
+
+def seconds_of(attend, mask):
+    """Forward and backward at 4,096, the better of two."""
+    both = []
+    for _ in range(2):
+        tensors, started = inputs(4096), time.process_time()
+        attend(*tensors, mask).sum().backward()
+        both.append(time.process_time() - started)
+    return min(both)
+
+
+# %% tags=["nbval-ignore-output"]
+for name, mask in (("causal", AttentionMask(is_causal=True)), ("no mask", None)):
+    ratio = seconds_of(with_table, mask) / seconds_of(attention_in_blocks, mask)
+    print(f"{name}: explicit takes {ratio:.1f} times as long as in blocks")
+
+# %% [markdown]
+# Without a mask blocks have no advantage left, so on our CPU the whole gain comes from the mask. Blocks skip the half that's hidden, and the explicit form has to apply the mask to whole tables.
+
+# %% [markdown]
+# ## What lies far back
+# *More · 3 minutes*
+#
+# **Why does a window cost so little?** One guess is that this model makes hardly any use of what lies far back, even when it sees it. Test that with something that ought to help a lot. It reads 48 characters that it has read before, word for word. The copy is either 16 characters back or 300:
+
+# %% tags=["nbval-ignore-output"]
+test, rng = encode_text(documentation_split().test), torch.Generator().manual_seed(0)
+starts = torch.randint(len(test) - 300, (3, 256, 1), generator=rng)
+text, other = test[starts[:2] + torch.arange(48)]  # (256, 48) each
+between = test[starts[2] + torch.arange(300)]  # (256, 300)
+for gap in (16, 300):
+    loss = []
+    for first in (text, other):
+        ids = torch.cat((first, between[:, :gap], text), dim=1)  # (256, 96 + gap)
+        logits = model(ids)[:, -48:-1].transpose(1, 2)  # (256, V, 47)
+        loss.append(F.cross_entropy(logits, ids[:, -47:]).item() / math.log(2))
+    print(f"{gap:3} between: {loss[0]:.2f} bits, and {loss[1]:.2f} without a copy")
+
+# %% [markdown]
+# A copy that's near saves a good deal, and one that's far saves a few hundredths of a bit. So the model can use a copy, but hardly one that far back. With this model and this kind of text we can't see much of what a window loses. A task that *needs* the past shows it, and section 14.6 has one.
+
+# %% [markdown]
+# ## Places in the cache
+# *More · 3 minutes*
+#
+# A plain window could keep its keys turned to their places in the text, since only distances count. But first positions that are kept get farther away with every step. Here four texts of 1,000 characters are read under masks. In both, each query sees the latest 512, and in the second also the first 4, at their true distance:
+
+# %% tags=["nbval-ignore-output"]
+ids = torch.stack([test[i : i + 1000] for i in range(0, 40_000, 10_000)])  # (4, 1000)
+plain = sliding_window_mask(999, window=512)
+with_first = plain | sliding_window_mask(999, window=999) & (torch.arange(999) < 4)
+for name, mask in (("latest 512", plain), ("and the first 4, far away", with_first)):
+    logits = logits_under(mask, ids[:, :-1])[:, 600:].transpose(1, 2)
+    loss = F.cross_entropy(logits, ids[:, 601:]) / math.log(2)
+    print(f"{name:26} {loss:.2f} bits from 600 on")
+
+# %% [markdown]
+# Four keys at distances that the model never saw in training do a lot of harm. Moved up to just before the window, as in section 14.3, they did none. Xiao et al. (2023, section 3.2) also turn keys to their places in the cache.
+
+# %% [markdown]
+# ## Where a state is faster
+# *More · 4 minutes*
+#
+# A table costs $L^2$ products of vectors, and a state $L$ times $d_k d_v$ multiplications, a few times over. Which is faster for a text that's all there, as in training? Here is the forward pass of four heads of size 64:
+
+# %%
+widgets.predict(
+    "14.D",
+    "From which length on are chunks of 64 faster than PyTorch's softmax attention?",
+    choices=["64 or 128", "256 to 1,024", "2,048 or later"],
+)
+
+# %% tags=["nbval-ignore-output"]
+fused = functools.partial(F.scaled_dot_product_attention, is_causal=True)
+ways = {
+    "softmax (fused)": fused,
+    "one table": masked_form,
+    "chunks of 64": chunked_form,
+    "step by step": recurrent_form,
+}
+
+# %% tags=["nbval-ignore-output"]
+lengths = [64, 128, 256, 512, 1024, 2048]
+took = {name: [] for name in ways}
+for length in lengths:
+    q, k, v = torch.randn(3, 1, 4, length, 64)
+    for name, form in ways.items():
+        each = []
+        for _ in range(5):
+            started = time.process_time()
+            form(q, k, v)
+            each.append(time.process_time() - started)
+        took[name].append(1000 * min(each))
+
+# %% tags=["nbval-ignore-output"]
+ax = plotting.new_axes(6.4, 3.4)
+curves = {name: torch.tensor(values) for name, values in took.items()}
+names = {"xlabel": "length", "ylabel": "ms of processor time (best of 5)"}
+plotting.curves(torch.tensor(lengths), curves, ax=ax, **names)
+ax.set(xscale="log", yscale="log")
+ax.set_xticks(lengths, map(str, lengths)), ax.minorticks_off()
+plotting.show(
+    ax,
+    "Time by length, logarithmic. One table and the fused softmax rise more steeply "
+    "than chunks and steps. Chunks pass the fused softmax between 256 and 1,024.",
+)
+
+# %% tags=["nbval-ignore-output"]
+for name, values in took.items():
+    print(f"{name:16} 512 to 2,048: {values[5] / values[3]:4.1f} times as long")
+pairs = zip(took["chunks of 64"], took["softmax (fused)"], strict=True)
+faster = [chunks < fused_one for chunks, fused_one in pairs]
+first = lengths[faster.index(True)] if any(faster) else 4096
+came = "256 to 1,024" if first < 2048 else "2,048 or later"
+widgets.came_out("14.D", "64 or 128" if first < 256 else came)
+
+# %% [markdown]
+# *Where the curves meet depends on the machine and on how well each form is written.* Counting operations, four times the length should take a full table 16 times as long, and chunks and steps four times. Here chunks and steps came near four. The table took more than 16 and the fused softmax less, so there is more to time than operations. Step by step grows like the chunks, but takes many small operations.
+
+# %% [markdown]
+# ## Layers of several kinds
+# *More · 7 minutes*
+#
+# Many models that were built for long texts mix kinds of layers. A few layers look at everything and can recall, and the others are cheap. (The first in this list has one kind only.)
+#
+# | model | layers |
+# |---|---|
+# | Mistral 7B (2023) | all with a window of 4,096 |
+# | Gemma 3 (2025) | five with a window of 1,024, then one that sees all |
+# | gpt-oss (2025) | in turn a window of 128 and one that sees all, with a learned sink in each head |
+# | Jamba (2024) | of every eight, seven with a state (Mamba) and one with attention |
+# | MiniMax-01 (2025) | seven linear, then one with a softmax |
+# | Qwen3-Next (2025) | three with a gated delta rule, then one with a softmax |
+#
+# What does such a mixture save? 48 layers with 8 heads of keys and values of size 128, two bytes a number:
+
+
+# %%
+def kept_bytes(length, layers):
+    """Bytes of caches and states; ``layers`` maps kind -> how many."""
+    token = 2 * 8 * 128 * 2  # a key and a value for each of 8 heads
+    each = {"all": length * token, "window": min(length, 1024) * token}
+    each["state"] = 8 * 128 * 128 * 2
+    return sum(count * each[kind] for kind, count in layers.items())
+
+
+# %%
+stacks = {
+    "all 48 see everything": {"all": 48},
+    "5 windows to 1": {"window": 40, "all": 8},
+    "3 states to 1": {"state": 36, "all": 12},
+    "48 states": {"state": 48},
+}
+for name, layers in stacks.items():
+    sizes = [kept_bytes(n, layers) / 2**20 for n in (1_024, 32_768, 1_000_000)]
+    print(f"{name:22}", *(f"{size:10,.0f}" for size in sizes), "MiB")
+
+# %% [markdown]
+# For a long text nearly all of the bill is for the layers that see everything. With one such layer in six, you pay about a sixth. Exercise 14.8 asks from which length on one mixture is smaller than another.
+#
+# **The delta rule in chunks.** Each write depends on the writes before it, so it looks as if you had to go step by step. But within a chunk the differences $u_i$ solve a triangular system, which is one call (Yang et al., 2024, section 3):
+#
+# $$u_i + \beta_i \sum_{j < i} (k_i k_j^\top)\, u_j = \beta_i\,(v_i - k_i S).$$
+
+# %%
+q, k, v = torch.randn(3, 200, 32, generator=torch.Generator().manual_seed(0))
+k = F.normalize(k, dim=-1)
+beta = torch.rand(200, generator=torch.Generator().manual_seed(1))
+system = torch.eye(200) + beta[:, None] * (k @ k.T).tril(-1)  # (200, 200), S = 0 before
+u = torch.linalg.solve_triangular(system, beta[:, None] * v, upper=False)
+by_system = (q @ k.T).tril() @ u
+by_steps, _ = recurrent_form(q, k, v, beta=beta)
+print("one system equals 200 steps:", torch.allclose(by_system, by_steps, atol=1e-4))
+
+# %% [markdown]
+# ## What goes wrong
+# *More · 4 minutes*
+#
+# **A quotient of two things that have faded.** Of what position $j$ wrote, $\gamma_i / \gamma_j$ is left at $i$, where $\gamma$ is the product of all decays so far. Computed like that, it's 0 / 0 once both are too small for a float. As the exponential of a difference of logarithms it isn't:
+
+# %%
+decay = torch.full((400,), 0.7)
+gone, faded = decay.cumprod(dim=0), decay.log().cumsum(dim=0)
+print("smallest product", gone[-1].item())
+print("399 from 398, as a quotient ", (gone[399] / gone[398]).item())
+print("399 from 398, by logarithms", (faded[399] - faded[398]).exp().item())
+
+# %% [markdown]
+# **Sums that grow.** A softmax gives an average, and a state gives a sum. Without decay or a normalizer the outputs get larger and larger along the text, beyond what later layers saw in training. RetNet and many after it put a norm behind each such layer:
+
+# %%
+q, k, v = (x[0, 0].detach() for x in inputs(4096))
+summed, mean = masked_form(q, k, v), fused(q[None], k[None], v[None])[0]
+for place in (16, 256, 4095):
+    sizes = f"state {summed[place].std():7.1f}, softmax {mean[place].std():.2f}"
+    print(f"position {place:4}: {sizes}")
+
+# %% [markdown]
+# **A window without its first positions.** With our model nothing goes wrong. With another model, measure before you throw its sinks away.
+
+# %% [markdown]
+# ## Recap
+# *Core · 2 minutes*
+#
+# 1. **The bill** of explicit attention grows with $L^2$ in training, and with $L$ at every step of writing.
+# 2. **In blocks** the result is the same. The backward pass computes the weights again from one number for each query, and the mean that it needs is the gradient times the output.
+# 3. **A window** keeps the cache at a fixed size. Lesson 12's model reads on about as well as before, and it makes little use of what's far back.
+# 4. **Without a softmax** the past is a matrix. Table, chunks and steps give the same.
+# 5. **Decay** forgets by age, and the **delta rule** replaces what's under a key.
+# 6. **A state** recalls nearly all pairs while they're few. Keys that overlap bring in each other's values. Longer keys helped. A softmax with a cache recalled all pairs, and couldn't tell their order.
+
+# %% tags=["nbval-ignore-output"]
+widgets.predictions()
+
+# %% [markdown]
+# | symbol | meaning | shape |
+# |---|---|---|
+# | $\ell_i$ | logarithm of a query's sum of exponentials | `(B, H, L)` |
+# | $d_i$, $o_i$ | gradient of the output, output | `(B, H, L, d_v)` |
+# | $S$ | state | `(d_k, d_v)` for each head |
+# | decay, $\beta$ | what is left of the state, how much is replaced | a number for each position |
+# | window, sinks | latest and first positions that are kept | whole numbers |
+
+# %% [markdown]
+# ## Check yourself
+# *Core · 3 minutes*
+#
+# <details><summary>1. The backward pass in blocks needs the weights. Which single number does the forward pass keep for each query, and how do the weights come back?</summary>
+#
+# **The logarithm of its sum of exponentials.** A weight is the exponential of its score minus that number, and the scores are computed again from queries and keys.
+# </details>
+#
+# <details><summary>2. A model with a window of 512 writes 20,000 characters. Which angle does the key of the oldest position in the window get?</summary>
+#
+# **That of the first place in the cache.** Keys are kept unturned, and turned to their place among those that are kept. The distance to the query is at most 511, as in training.
+# </details>
+#
+# <details><summary>3. Two keys are at right angles, and then the first comes again. What does each rule (add, decay, delta with β = 1) do to the second one's value?</summary>
+#
+# **Add and delta leave it as it is**, because the two keys have a dot product of 0. **Decay makes it smaller**, like everything.
+# </details>
+
+# %% [markdown]
+# {{next_steps}}
+
+# %% [markdown]
+# ## References
+#
+# - Milakov, Gimelshein, *Online normalizer calculation for softmax*, 2018. Rabe, Staats, *Self-attention Does Not Need O(n²) Memory*, 2021.
+# - Dao et al., *FlashAttention*, 2022, algorithms 1 and 4: blocks, and a backward pass that computes the weights again. Dao, *FlashAttention-2*, 2023, section 3.1.
+# - Jiang et al., *Mistral 7B*, 2023, section 2: a window, and a cache of fixed size. Xiao et al., *Efficient Streaming Language Models with Attention Sinks*, 2023: why the first tokens matter in large models, and positions within the cache.
+# - Katharopoulos et al., *Transformers are RNNs*, 2020: linear attention. Sun et al., *Retentive Network*, 2023: decay, and three forms. Schlag et al., *Linear Transformers Are Secretly Fast Weight Programmers*, 2021: the delta rule.
+# - Yang et al., *Parallelizing Linear Transformers with the Delta Rule over Sequence Length*, 2024, and *Gated Delta Networks*, 2024. Dao, Gu, *Transformers are SSMs* (Mamba-2), 2024: states as masked attention.
+# - Arora et al., *Zoology*, 2023: recall as the test that tells such layers apart. Lin et al., *Forgetting Transformer*, 2025: a softmax with decay.
+# - Gemma Team, *Gemma 3 Technical Report*, 2025. Lieber et al., *Jamba*, 2024. MiniMax, *MiniMax-01*, 2025. OpenAI, *gpt-oss model card*, 2025. Qwen Team, *Qwen3-Next*, 2025.

@@ -1,0 +1,732 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Quick tour: attention in two hours
+#
+# By the end you have written attention, put a whole language model on one page, trained it while you watched, and found in it the heads that do the work.
+#
+# {{colab_link}} · about two hours, eight tasks included · builds on Python, a little PyTorch and school mathematics
+#
+# Run each cell with Shift+Enter. Where it says `YOUR CODE HERE` it's your turn. The check under it says what differs and often which mistake it looks like, and `hint()` says what to try. The page goes on without your answers, so you can also read first and come back. Each task is an exercise of the course, so what you pass here counts there.
+
+# %% tags=["setup"]
+import math
+import sys
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+from tqdm import tqdm
+
+from course_checks import check, failing_case, hint
+from course_utils import plotting, widgets
+from course_utils.attention import masked_softmax
+from course_utils.datasets.written_twice import LETTERS, spelled, twice
+
+torch.set_printoptions(precision=2, sci_mode=False, linewidth=88)
+torch.set_num_threads(1)  # small tensors: threads would only get in each other's way
+
+# %% [markdown]
+# ## A riddle
+#
+# Which letter comes next?
+#
+# > d o l p h i n d
+#
+# You said *o*, and you never learned that rule. You took the last letter, looked for it further back, and read what came after it there. This page builds a machine that does the same, first by hand and then by training, and it needs nothing else than what you did:
+#
+# - a **query**: what am I looking for? (*something that follows a d*)
+# - **keys**: what does each earlier place offer? (*I follow a d*)
+# - **values**: what do I take from the places that fit? (*the letter that stands there*)
+#
+# For the machine a letter is a list of numbers. The plainest list has a 1 at the letter's own place in the alphabet and 25 zeros:
+
+
+# %%
+def one_hot(letters):
+    """Shape (L, 26): a row for each letter, with a 1 at its place in the alphabet."""
+    return F.one_hot(torch.tensor([LETTERS.index(a) for a in letters]), 26).float()
+
+
+text = "dolphind"
+values = one_hot(text)  # (L=8, 26): the letter that stands there
+keys = torch.cat([torch.zeros(1, 26), one_hot(text[:-1])])  # (8, 26): the one before it
+query = one_hot(text[-1])[0]  # (26,): the last letter, d
+
+# %% [markdown]
+# ## Agreement is a dot product
+#
+# How well does a key fit the query? Multiply the two lists number by number, and add up. That's the **dot product**. For $q = [2, 3]$ and $k = [1, 4]$ it is $2 \cdot 1 + 3 \cdot 4 = 14$. If $k$ is $[-1, -2]$ it is $-8$, and if $k$ is $[3, -2]$ it is 0. Lists that point the same way give a large number, and lists that have nothing to do with each other give one near 0.
+#
+# One matrix product asks all keys at once:
+
+# %%
+scores = keys @ query  # (8, 26) @ (26,) -> (8,)
+print("letter      ", *text, sep="     ")
+print("score       ", *(f"{score:.0f}" for score in scores), sep="     ")
+
+# %% [markdown]
+# Only the *o* has a 1, because only the *o* follows a *d*. (The *d* at the end follows an *n*.)
+
+# %% [markdown]
+# ### Task 1 · Distances without differences (10 minutes)
+#
+# You have lost the vectors. All that is left are three tables of their dot products: every query with every query, every query with every key, every key with every key. Write `squared_distances(QQ, QK, KK)`, the squared distance $|q - k|^2$ of every query and every key, within each item of the batch.
+#
+# | argument | shape |
+# |---|---|
+# | `QQ` | `(B, L_q, L_q)`; entry `[b, i, m]` is query `i` times query `m` of item `b` |
+# | `QK` | `(B, L_q, L_k)`; entry `[b, i, j]` is query `i` times key `j` |
+# | `KK` | `(B, L_k, L_k)`; entry `[b, j, n]` is key `j` times key `n` |
+# | returns | `(B, L_q, L_k)` |
+#
+# Multiply out $(q - k) \cdot (q - k)$ first. Example: for the one query $[2, 3]$ and the one key $[1, 4]$ the tables are `[[[13.]]]`, `[[[14.]]]` and `[[[17.]]]`, and the answer is `[[[2.]]]`.
+
+
+# %% tags=["exercise"]
+def squared_distances(QQ, QK, KK):
+    # BEGIN SOLUTION
+    of_queries = QQ.diagonal(dim1=-2, dim2=-1)  # (B, L_q), each query with itself
+    of_keys = KK.diagonal(dim1=-2, dim2=-1)  # (B, L_k), each key with itself
+    return of_queries[:, :, None] + of_keys[:, None, :] - 2 * QK  # (B, L_q, L_k)
+    # END SOLUTION
+
+
+# %% tags=["check"]
+check("1.3", squared_distances)
+
+# %% [markdown]
+# *From here: {{lesson_00}} has the shapes that all of this is written in, and {{lesson_01}} makes vectors for real words, so that near ones mean alike.*
+
+# %% [markdown]
+# ## A lookup by degree
+#
+# A dictionary finds a key or it doesn't. We want our machine to learn, and learning needs numbers that change a little when their causes change a little. Instead of picking the best key it takes **something of each value**, and more of those whose keys fit better. Scores become shares that sum to 1 by the **softmax**:
+#
+# $$w_j = \frac{e^{s_j}}{\sum_n e^{s_n}}$$
+#
+# One of our eight scores is 1 and seven are 0. Before you run the cell, say what you expect.
+
+# %%
+widgets.predict(
+    "T.A", "Which share does the o get?", between=(0.0, 1.0), step=0.01
+)
+
+# %%
+weights = torch.softmax(scores, dim=-1)  # (8,)
+read = weights @ values  # (8,) @ (8, 26) -> (26,): a mixture of all letters
+for letter, share in zip("dolphin", read[[LETTERS.index(a) for a in "dolphin"]]):
+    print(f"{letter} {share:.2f}", end="   ")
+widgets.came_out("T.A", weights[1])
+
+# %% [markdown]
+# By hand: $e / (e + 7) = 2.72 / 9.72 = 0.28$. The *o* is the most likely one, but most of the mixture is noise. (The *d* has two places, so it gets twice what the others get.) Larger scores make it sharper. If we multiply them all by 8, the *o* gets nearly everything:
+
+# %%
+for factor in (1, 2, 4, 8):
+    share = torch.softmax(factor * scores, dim=-1)[1].item()
+    print(f"scores times {factor}: the o gets {share:.3f}")
+
+# %% [markdown]
+# ### Task 2 · A softmax that does not overflow (8 minutes)
+#
+# The formula fails for large scores, because $e^{1000}$ is more than a number of the computer can be. Write `softmax(scores)`: weights over the **last** dimension, for any scores between -1000 and 1000.
+#
+# | argument | shape |
+# |---|---|
+# | `scores` | `(L_q, L_k)` or `(B, L_q, L_k)` |
+# | returns | the same shape and dtype; each row along the last dimension sums to 1, and nothing is NaN |
+#
+# Example: `softmax(torch.tensor([[1000., 1000.], [-1000., -1000.]]))` is `[[0.5, 0.5], [0.5, 0.5]]`. PyTorch's own softmax functions are off limits.
+
+
+# %% tags=["exercise"]
+def softmax(scores):
+    # BEGIN SOLUTION
+    shifted = scores - scores.amax(dim=-1, keepdim=True)  # (..., L_k), largest 0
+    exponentials = shifted.exp()  # (..., L_k), all between 0 and 1
+    return exponentials / exponentials.sum(dim=-1, keepdim=True)  # (..., L_k)
+    # END SOLUTION
+
+
+# %% tags=["check"]
+check("2.1", softmax)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint</summary>
+#
+# Take the two scores 3 and 1 by hand, then 103 and 101. What happens to the weights, and why?
+# </details>
+
+# %% [markdown]
+# *From here: {{lesson_02}} fits curves with this lookup and says what softmax does to gradients. {{lesson_03}} shows where attention came from, in a translator of 2014.*
+
+# %% [markdown]
+# ## Why the scores are divided
+#
+# In a trained model, queries and keys have dozens of numbers, positive and negative, and no zeros. The dot product of two that have nothing to do with each other is then a sum of many chance numbers. How large does that get?
+
+# %%
+rng = torch.Generator().manual_seed(0)
+print("d_k    spread of scores   largest of 8 weights   the same, scaled")
+for d_k in (4, 64, 1024):
+    q = torch.randn(2000, 1, d_k, generator=rng)
+    k = torch.randn(2000, 8, d_k, generator=rng)
+    s = (q @ k.mT)[:, 0]  # (2000, 8)
+    largest = [x.softmax(dim=-1).amax(dim=-1).mean() for x in (s, s / d_k**0.5)]
+    print(f"{d_k:4} {s.std():16.1f} {largest[0]:20.2f} {largest[1]:18.2f}")
+
+# %% [markdown]
+# Four times as many numbers make chance scores twice as large, since a sum of $d_k$ independent terms spreads like $\sqrt{d_k}$. At $d_k = 1024$ the softmax picks one of eight keys almost surely, and it picks it **by chance**, before anything has been learned. Divided by $\sqrt{d_k}$, the scores start out alike at every size. With queries, keys and values in the rows of three matrices, this is **scaled dot-product attention** (Vaswani et al., 2017):
+#
+# $$\operatorname{Attention}(Q, K, V) = \operatorname{softmax}\!\Big(\frac{Q K^\top}{\sqrt{d_k}}\Big)\, V$$
+
+# %% [markdown]
+# ### Task 3 · Scaled dot-product attention (10 minutes)
+#
+# Write `attention(query, key, value)`, and hand back the weights as well.
+#
+# | argument | shape |
+# |---|---|
+# | `query` | `(..., L_q, d_k)` |
+# | `key` | `(..., L_k, d_k)` |
+# | `value` | `(..., L_k, d_v)` |
+# | returns `output`, `weights` | `(..., L_q, d_v)`, `(..., L_q, L_k)` |
+#
+# The dots stand for one or two leading axes, the same for all three. Example: `query = [[[2., 0., 0., 0.]]]`, `key = [[[1.0986, 0., 0., 0.], [0., 1., 0., 0.]]]`, `value = [[[8.], [4.]]]` give the weights `[[[0.75, 0.25]]]` and the output `[[[7.]]]`. `torch.softmax` is allowed, ready-made attention isn't.
+
+
+# %% tags=["exercise"]
+def attention(query, key, value):
+    # BEGIN SOLUTION
+    scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5  # (..., L_q, L_k)
+    weights = torch.softmax(scores, dim=-1)  # (..., L_q, L_k), each row sums to 1
+    return weights @ value, weights  # (..., L_q, d_v), (..., L_q, L_k)
+    # END SOLUTION
+
+
+# %% tags=["check"]
+check("4.1", attention)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint</summary>
+#
+# Count axes from the end: `-1` is the last and `-2` the one before, however many stand in front. What is divided, by what, and before or after the softmax?
+# </details>
+
+# %% [markdown]
+# *From here: {{lesson_04}} derives the root, shows what large scores do to gradients, and runs attention over texts whose table of weights would not fit into memory.*
+
+# %% [markdown]
+# ## What must not be seen
+#
+# So far one query asked. In training all of them ask at once, each letter wanting to know its successor, and then the text holds the answers. Here is the machine by hand on the whole of *dolphindolphin*, once as it is and once with a **causal mask**. The mask sets the scores of all later places to minus infinity, which gives them the weight 0.
+
+# %%
+whole = "dolphindolphin"
+queries, all_values = one_hot(whole), one_hot(whole)  # (14, 26)
+all_keys = torch.cat([torch.zeros(1, 26), one_hot(whole[:-1])])  # (14, 26)
+all_scores = 8 * queries @ all_keys.T  # (14, 14)
+may_see = torch.ones(14, 14, dtype=torch.bool).tril()  # row i sees columns 0 to i
+maps = {
+    "no mask": all_scores.softmax(dim=-1),
+    "causal mask": all_scores.masked_fill(~may_see, -math.inf).softmax(dim=-1),
+}
+
+# %%
+axes = plotting.new_axes(10.5, 4.6, columns=2)
+for ax, (title, shown) in zip(axes, maps.items()):
+    plotting.attention_heatmap(shown, list(whole), list(whole), ax=ax, title=title)
+plotting.show(axes[0], "Two weight maps of dolphindolphin. Without a mask each of the "
+              "first six rows looks at two places to its right, the letter after it "
+              "and the letter after its copy. With the mask the upper triangle is 0, "
+              "and the second seven rows look at the letter after their first copy.")
+
+# %% [markdown]
+# *Without the mask (left) the first d finds the o right after it. That's the answer it is asked for, so a model could learn to copy from the future, and would have nothing to copy from when it writes. With the mask (right) the rows of the second half keep what is honest, a single stripe six places to the left. That's the letter after the first copy. The first half has nothing to find, and its weights are spread evenly.*
+
+# %% [markdown]
+# ### Task 4 · A causal mask that works with a cache (10 minutes)
+#
+# When a model writes, the keys of earlier places are kept in a **cache** and only the newest places ask. Write `causal_mask(L_q, L_k)`: the queries are the **last** `L_q` of `L_k` positions, and none may see a key of its future.
+#
+# | argument | meaning |
+# |---|---|
+# | `L_q` | number of queries |
+# | `L_k` | number of keys, at least `L_q` |
+# | returns | `(L_q, L_k)`, boolean, True = may be seen |
+#
+# Example: `causal_mask(2, 4)` is `[[True, True, True, False], [True, True, True, True]]`.
+
+
+# %% tags=["exercise"]
+def causal_mask(L_q, L_k):
+    # BEGIN SOLUTION
+    positions = torch.arange(L_k - L_q, L_k)  # (L_q,), where the queries stand
+    return torch.arange(L_k) <= positions[:, None]  # (L_q, L_k)
+    # END SOLUTION
+
+
+# %% tags=["check"]
+check("5.2", causal_mask)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint</summary>
+#
+# If the queries are the last `L_q` of `L_k` positions, what is the position of query 0? And of query `i`? Compare a column of these with a row of key positions.
+# </details>
+
+# %% [markdown]
+# *From here: {{lesson_05}} has masks for padding too, four conventions for True and False that libraries use, and a model that peeks and gets caught.*
+
+# %% [markdown]
+# ## Who writes the note?
+#
+# We cheated. Each key said which letter came **before** its place, and we wrote that in by hand. A model only gets the letters. So before a place can offer "I follow a d", something has to carry the *d* one place to the right.
+#
+# Attention can do that as well. Give every place a vector that says which place it is (a **position**), and let a query ask for the place one to the left. What it reads there, it adds to its own vector. Now the place holds two letters, its own and the one before, and an attention in the **next layer** can look for either.
+#
+# One attention hands on one mixture, so a model has several side by side, each with its own small queries, keys and values. These are its **heads**. Their outputs are laid side by side again, and one more matrix mixes them.
+
+# %% [markdown]
+# ### Task 5 · Multi-head attention (18 minutes)
+#
+# Write `multi_head_attention(query, memory, params, num_heads, mask)`. Queries are made from `query`, keys and values from `memory` (in self-attention both are the same text). The matrices have shape `(out, in)`, as `nn.Linear` keeps them.
+#
+# | argument | shape |
+# |---|---|
+# | `query`, `memory` | `(B, L_q, d_in)`, `(B, L_k, d_in)` |
+# | `params["q_proj.weight"]`, `["k_proj.weight"]`, `["v_proj.weight"]` | `(d_model, d_in)` each |
+# | `params["q_proj.bias"]`, `["k_proj.bias"]`, `["v_proj.bias"]` | `(d_model,)` each |
+# | `params["o_proj.weight"]`, `["o_proj.bias"]` | `(d_in, d_model)`, `(d_in,)` |
+# | `num_heads` | a number that divides `d_model` |
+# | `mask` | `None`, or boolean, broadcasts to `(B, H, L_q, L_k)`; True = may attend |
+# | returns `output`, `weights` | `(B, L_q, d_in)`, `(B, H, L_q, L_k)` |
+#
+# A head has `d_head = d_model / num_heads` numbers. `masked_softmax(scores, mask)` is there for you and takes `None` too. Ready-made attention is off limits.
+#
+# Example, all with $B = 1$, one query, two keys, two heads of size 1: for `query = [[[1]]]`, `memory = [[[1], [0]]]`, query projection `[[1.0986], [0]]`, key projection `[[1], [1]]`, value projection `[[4], [8]]` and biases of 0, head 0 has the weights `[0.75, 0.25]` and finds 3, head 1 has `[0.5, 0.5]` and finds 4. With the output projection `[[1, 10]]` and its bias `[0.5]` the output is `[[[43.5]]]`.
+
+
+# %% tags=["exercise"]
+def multi_head_attention(query, memory, params, num_heads, mask):
+    # BEGIN SOLUTION
+    q = query @ params["q_proj.weight"].T + params["q_proj.bias"]  # (B, L_q, d_model)
+    k = memory @ params["k_proj.weight"].T + params["k_proj.bias"]  # (B, L_k, d_model)
+    v = memory @ params["v_proj.weight"].T + params["v_proj.bias"]  # (B, L_k, d_model)
+    # (B, H, L, d_head)
+    q, k, v = (t.unflatten(-1, (num_heads, -1)).transpose(1, 2) for t in (q, k, v))
+    scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5  # (B, H, L_q, L_k)
+    weights = masked_softmax(scores, mask)  # (B, H, L_q, L_k)
+    merged = (weights @ v).transpose(1, 2).flatten(2)  # (B, L_q, d_model)
+    # (B, L_q, d_in)
+    return merged @ params["o_proj.weight"].T + params["o_proj.bias"], weights
+    # END SOLUTION
+
+
+# %% tags=["check"]
+check("6.3", multi_head_attention)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint</summary>
+#
+# `tensor.unflatten(-1, (num_heads, -1))` splits the last axis, and then `transpose(1, 2)` puts the heads before the places. A bare `view` to `(B, H, L, d_head)` would scramble places and heads. The root that divides the scores is that of `d_head`.
+# </details>
+
+# %% [markdown]
+# *From here: {{lesson_06}} looks at trained heads and takes some away, {{lesson_07}} lets heads share keys and values so that the cache shrinks, and {{lesson_08}} compares four ways to say where a token is.*
+
+# %% [markdown]
+# ## A whole model on one page
+#
+# Here is a **decoder-only language model**, the kind that today's chatbots are, in three classes. Nothing is left out but size. First the attention. It keeps its weights so that we can look at them, and heads can be taken out of it, which we need later.
+
+
+# %%
+def without(removed, heads):  # (B, H, L, d_head)
+    """In place of each removed head, its mean over all texts and places."""
+    gone = torch.tensor([h in removed for h in range(heads.shape[1])])[:, None, None]
+    return torch.where(gone, heads.mean(dim=(0, 2), keepdim=True), heads)
+
+
+# %%
+class Attention(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.num_heads, self.removed = num_heads, []
+        maps = (nn.Linear(d_model, d_model, bias=False) for _ in range(4))
+        self.query, self.key, self.value, self.mix = maps
+
+    def forward(self, x):  # (B, L, d_model) -> the same
+        q, k, v = (f(x).unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
+                   for f in (self.query, self.key, self.value))  # (B, H, L, d_head)
+        scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5  # (B, H, L, L)
+        future = torch.ones_like(scores, dtype=torch.bool).triu(1)
+        self.weights = scores.masked_fill(future, -math.inf).softmax(dim=-1)
+        heads = without(self.removed, self.weights @ v)  # (B, H, L, d_head)
+        return self.mix(heads.transpose(1, 2).flatten(2))  # (B, L, d_model)
+
+
+# %% [markdown]
+# A layer is attention, which lets places talk to each other, and a small network, which lets each place think about what it heard. Both **add** what they find to the vector that comes in, and both get it **normalized**.
+
+
+# %%
+class Layer(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.attention = Attention(d_model, num_heads)
+        self.network = nn.Sequential(
+            nn.Linear(d_model, 2 * d_model), nn.GELU(), nn.Linear(2 * d_model, d_model))
+
+    def forward(self, x):  # (B, L, d_model) -> the same
+        x = x + self.attention(self.norm_1(x))
+        return x + self.network(self.norm_2(x))
+
+
+# %% [markdown]
+# The model gives each letter and each place a vector, sends their sum through the layers, and turns what comes out into 26 scores, one for each letter that may come next.
+
+
+# %%
+class LanguageModel(nn.Module):
+    def __init__(self, num_layers, d_model=64, num_heads=4, max_len=64):
+        super().__init__()
+        self.letters = nn.Embedding(26, d_model)
+        self.places = nn.Embedding(max_len, d_model)
+        layers = [Layer(d_model, num_heads) for _ in range(num_layers)]
+        self.layers, self.norm = nn.ModuleList(layers), nn.LayerNorm(d_model)
+        self.scores = nn.Linear(d_model, 26, bias=False)
+
+    def forward(self, ids):  # (B, L) -> (B, L, 26)
+        x = self.letters(ids) + self.places.weight[: ids.shape[1]]  # (B, L, d_model)
+        for layer in self.layers:
+            x = layer(x)
+        return self.scores(self.norm(x))
+
+
+# %%
+def count(module):
+    return sum(p.numel() for p in module.parameters())
+
+
+torch.manual_seed(0)
+model = LanguageModel(num_layers=2)
+first = model.layers[0]
+print(f"{count(model):,} parameters; of a layer's, attention has "
+      f"{count(first.attention):,} and the network {count(first.network):,}")
+no_text = torch.zeros(2, 14, dtype=torch.long)  # (B=2, L=14)
+print("26 scores for each place:", tuple(model(no_text).shape))
+
+# %% [markdown]
+# *From here: {{lesson_09}} says what norms and sums are for, by taking them away. {{lesson_10}} builds the Transformer of 2017, which reads one text and writes another, and {{lesson_11}} trains one to pronounce English words.*
+
+# %% [markdown]
+# ## Trained while you watch
+#
+# The texts are random letters, no letter twice, and each string is written twice. The first half can't be known. In the second half everything but its first letter can, by whoever solves the riddle.
+
+# %%
+for ids in twice(3, 7, torch.Generator().manual_seed(1)):
+    print(spelled(ids))
+
+# %% [markdown]
+# ### Task 6 · Inputs and targets (8 minutes)
+#
+# At every position the input is a token and the target is the token that follows it. Write `inputs_and_targets(ids, pad_id)`. Texts are padded at the end to one length, and where the target would be padding there's nothing to predict. Put **-100** there, the number that PyTorch's loss leaves out. `ids` itself must stay as it is.
+#
+# | argument | what it is |
+# |---|---|
+# | `ids` | `(B, L)`, whole numbers, padded at the end, `L` at least 2 |
+# | `pad_id` | the id of padding; not always 0 |
+# | returns `inputs`, `targets` | `(B, L-1)`, `(B, L-1)` |
+#
+# Example: for `[[5, 7, 2], [4, 9, 0]]` with `pad_id = 0` the inputs are `[[5, 7], [4, 9]]` and the targets `[[7, 2], [9, -100]]`.
+
+
+# %% tags=["exercise"]
+def inputs_and_targets(ids, pad_id):
+    # BEGIN SOLUTION
+    targets = ids[:, 1:]  # (B, L-1): all but the first
+    return ids[:, :-1], targets.masked_fill(targets == pad_id, -100)  # a copy, filled
+    # END SOLUTION
+
+
+# %% tags=["check"]
+check("0.3", inputs_and_targets)
+
+# %% [markdown]
+# The training is one small function. We train two models, the one above with two layers and one with a single layer, each for 600 steps of 64 strings.
+
+# %%
+widgets.predict(
+    "T.B",
+    "With two layers nearly all letters come out right. How many of 100 with one?",
+    between=(0, 100),
+    step=1,
+)
+
+
+# %%
+def second_half(model, ids):  # the scores and targets of what can be known
+    half = ids.shape[1] // 2
+    return model(ids[:, :-1])[:, half:], ids[:, half + 1 :]
+
+
+# %%
+def train(model, steps=600):
+    rng, losses = torch.Generator().manual_seed(0), []
+    optimizer = torch.optim.Adam(model.parameters(), lr=3e-3, betas=(0.9, 0.98))
+    warm_up = torch.optim.lr_scheduler.LinearLR(optimizer, 0.02, total_iters=50)
+    for _ in tqdm(range(steps), file=sys.stdout):
+        length = int(torch.randint(4, 17, (1,), generator=rng))  # 4 to 16 letters
+        scores, targets = second_half(model, twice(64, length, rng))
+        loss = F.cross_entropy(scores.flatten(0, 1), targets.flatten())
+        optimizer.zero_grad(), loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step(), warm_up.step()
+        losses.append(loss.item() / math.log(2))  # in bits
+    return losses
+
+
+# %% tags=["nbval-ignore-output"]
+bits = {"two layers": train(model)}
+torch.manual_seed(0)
+single = LanguageModel(num_layers=1)
+bits["one layer"] = train(single)
+
+# %% tags=["nbval-ignore-output"]
+steps = torch.arange(20, 601, 20)
+means = {name: torch.tensor(b).view(-1, 20).mean(1) for name, b in bits.items()}
+ax = plotting.curves(steps, means, xlabel="training steps", ylabel="bits for a letter")
+plotting.mark_levels(ax, {"one of 26": math.log2(26)})
+plotting.show(ax, "Bits for a letter of the second half over 600 steps. With two "
+              "layers they fall from above 4 to nearly 0 within the first 300 steps. "
+              "With one layer they stay above 2.")
+
+
+# %% tags=["nbval-ignore-output"]
+@torch.no_grad()
+def right_of_100(model, length=16, number=300):
+    ids = twice(number, length, torch.Generator().manual_seed(9))
+    scores, targets = second_half(model, ids)
+    return 100 * (scores.argmax(dim=-1) == targets).float().mean().item()
+
+
+print(f"strings of 16 letters, none seen in training: two layers "
+      f"{right_of_100(model):.0f} of 100 right, one layer {right_of_100(single):.0f}")
+widgets.came_out("T.B", right_of_100(single))
+
+# %% [markdown]
+# *For a while not much happens, and then within about a hundred steps the model with two layers has it.* Whoever only knows that it's one of 26 letters pays $\log_2 26 = 4.7$ bits for each. One layer with the same 600 steps is better than that and far from done. Lesson 13 trains it much longer. It gets further then, in another way that breaks on longer strings.
+#
+# Now let it write. The letter with the largest score is appended, and the text goes in again:
+
+
+# %% tags=["nbval-ignore-output"]
+@torch.no_grad()
+def continued(model, text, number):
+    ids = torch.tensor([[LETTERS.index(a) for a in text]])  # (1, L)
+    for _ in range(number):
+        following = model(ids)[:, -1:].argmax(dim=-1)  # (1, 1)
+        ids = torch.cat([ids, following], dim=1)
+    return spelled(ids[0])
+
+
+for start, number in (("dolphind", 6), ("keyboardk", 7), ("attentiona", 8)):
+    print(f"{start:12} {continued(model, start, number)}")
+
+# %% [markdown]
+# *Dolphin* and *keyboard* were in no training text, and it writes them to the end. With *attention* it stumbles, and you know enough to say why. Which note does it look for when it stands on a *t*, and how many places hold it?
+#
+# *From here: {{lesson_12}} trains such a model on real text, says honestly how good it is, and has more ways to choose the next letter than the largest score.*
+
+# %% [markdown]
+# ## The heads, looked at
+#
+# Two jobs had to be done, and we never told the model about them. A head in layer 0 should look **one letter back** and write the note. A head in layer 1 should look at the letter **after the copy** and read it. Eight heads, two questions. How much of its weight does each put there?
+
+# %% tags=["nbval-ignore-output"]
+ids = twice(300, 16, torch.Generator().manual_seed(3))  # (300, 32)
+with torch.no_grad():
+    model(ids)
+scores_of = {"one letter back, first half": [], "after the copy, second half": []}
+for layer in model.layers:
+    w = layer.attention.weights  # (300, H, 32, 32)
+    back = w[:, :, :16].diagonal(-1, dim1=-2, dim2=-1)  # from place i to i - 1
+    copy = w[:, :, 16:].diagonal(1, dim1=-2, dim2=-1)[..., :15]  # from 16 + i to i + 1
+    for one, name in ((back, "one letter back, first half"),
+                      (copy, "after the copy, second half")):
+        scores_of[name].append([round(x, 2) for x in one.mean(dim=(0, 2)).tolist()])
+for name, (first, second) in scores_of.items():
+    print(f"{name:28} layer 0 {first}   layer 1 {second}")
+
+# %% tags=["nbval-ignore-output"]
+backs, copies = (torch.tensor(scores_of[name]) for name in scores_of)
+writer, reader = backs[0].argmax().item(), copies[1].argmax().item()
+with torch.no_grad():
+    model(torch.tensor([[LETTERS.index(a) for a in whole]]))
+axes = plotting.new_axes(10.5, 4.6, columns=2)
+for ax, layer, head in zip(axes, (0, 1), (writer, reader)):
+    shown = model.layers[layer].attention.weights[0, head]  # (14, 14)
+    title = f"layer {layer}, head {head}"
+    plotting.attention_heatmap(shown, list(whole), list(whole), ax=ax, title=title)
+plotting.show(axes[0], "Weights of two trained heads on dolphindolphin. The head of "
+              "layer 0 has a stripe one place below the diagonal. That of layer 1 has, "
+              "in its second seven rows, a stripe at the letter after the first copy.")
+
+# %% [markdown]
+# *The right map is the one we made by hand, and nobody wrote it. A head that does this is called an **induction head** (Olsson et al., 2022).*
+#
+# Weights say where a head looks, not what for. To know that, take something out and see what breaks. All four heads of layer 1 look at the right place. In place of a head that is taken out comes its own mean, so that only its *news* is missing.
+
+# %%
+widgets.predict(
+    "T.C",
+    "We take ONE head of layer 1 out. How many of 100 letters are still right?",
+    between=(0, 100),
+    step=1,
+)
+
+
+# %% tags=["nbval-ignore-output"]
+def right_without(layer, heads):
+    model.layers[layer].attention.removed = heads
+    right = right_of_100(model)
+    model.layers[layer].attention.removed = []
+    return right
+
+
+alone = [right_without(1, [head]) for head in range(4)]
+widgets.came_out("T.C", min(alone))
+
+# %% tags=["nbval-ignore-output"]
+for layer in (1, 0):
+    others = [[h for h in range(4) if h != head] for head in range(4)]
+    one_out = [f"{right_without(layer, [head]):.0f}" for head in range(4)]
+    one_left = [f"{right_without(layer, rest):.0f}" for rest in others]
+    print(f"layer {layer}, one head out: {', '.join(one_out)}; only one left: "
+          f"{', '.join(one_left)}; none left: {right_without(layer, [0, 1, 2, 3]):.0f}")
+print(f"the writer is head {writer} of layer 0")
+
+# %% [markdown]
+# One reader out, and nothing is lost. With only one left, most letters still come out right, so each of the four does the whole job, if not quite as well. Without any of them the model is as good as guessing. In layer 0 it's another picture. The head that looks one letter back is the one that costs something when it goes, and with that one alone the model does nearly everything. That is what we'd expect if it writes the note that layer 1 reads. To show that the note itself is what is read, one has to cut the path between them, which lesson 13 does.
+
+# %% [markdown]
+# ### Task 7 · A detector for induction heads (12 minutes)
+#
+# Our two questions only fit strings that are written twice. Write `induction_score(weights, tokens)`, which works on any text. For a query at position $i$, the keys that count are all $j \le i$ for which position $j - 1$ is **earlier than** $i$ and holds the same token as position $i$. Add up the query's weight on all of them. The score is the mean of these sums over the queries that have at least one such key, from all texts together, each query counting once.
+#
+# | argument | shape |
+# |---|---|
+# | `weights` | `(B, H, L, L)`, the weights of a causal head, which sum to 1 in each row |
+# | `tokens` | `(B, L)`, ids |
+# | returns | `(H,)`, a score for each head |
+#
+# Example: with one head that looks at itself in the rows 0 to 2, and with `[0.25, 0.75, 0, 0]` in row 3, the text `[[4, 5, 6, 4]]` gives `[0.75]`. Only the last query has such a key, the one at position 1.
+
+
+# %% tags=["exercise"]
+def induction_score(weights, tokens):
+    # BEGIN SOLUTION
+    same = tokens[:, :, None] == tokens[:, None, :]  # (B, L, L)
+    earlier = same.tril(diagonal=-1)  # (B, L, L)
+    after = F.pad(earlier, (1, 0))[:, :, :-1]  # (B, L, L), one key further on
+    has_any = after.any(dim=-1)  # (B, L)
+    found = (weights * after[:, None]).sum(dim=-1)  # (B, H, L)
+    return found.transpose(0, 1)[:, has_any].mean(dim=-1)  # (H,)
+    # END SOLUTION
+
+
+# %% tags=["check"]
+check("13.1", induction_score)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint</summary>
+#
+# Make a table `(B, L, L)` of which tokens are the same. `tril(diagonal=-1)` leaves the copies that come earlier, and the keys you want are one further on.
+# </details>
+
+# %% [markdown]
+# ### Task 8 · What a removal tells (4 minutes)
+#
+# Three heads of some model. For each one, its score on the letter after a copy, and how many more bits a letter costs when this head **alone** is taken out, once by putting its own mean in its place and once by putting zeros there. The whole model needs 0.1 bits.
+#
+# | head | score | out, by its mean | out, by zeros |
+# |---|---|---|---|
+# | X | 0.92 | 0.0 | 0.0 |
+# | Y | 0.04 | 2.1 | 2.2 |
+# | Z | 0.02 | 0.0 | 1.7 |
+#
+# Which conclusion do these numbers allow?
+#
+# - **a.** X isn't used. A model that had been trained without it would lack nothing.
+# - **b.** Y writes the notes that X looks for. That's why it's expensive, although its own score is low.
+# - **c.** On these texts and next to the other heads, no news from Z is needed. The 1.7 bits are for a vector that it always adds.
+# - **d.** X, Y and Z ranked by how much the model depends on what they find out: Y, then Z, then X.
+
+# %% tags=["quiz"]
+quiz_13_9 = ""  # your letter between the quotes
+# BEGIN SOLUTION
+quiz_13_9 = "c"
+# END SOLUTION
+
+# %% tags=["check"]
+check("13.9", quiz_13_9)
+
+# %% [markdown]
+# *From here: {{lesson_13}} goes on inside this model, cuts the path between the two layers, and mends it where it fails.*
+
+# %% [markdown]
+# ## Where it ends
+#
+# No string in training was longer than 16 letters. What does the model do with 24? We look at each place of the second half by itself:
+
+# %% tags=["nbval-ignore-output"]
+with torch.no_grad():
+    long_ids = twice(300, 24, torch.Generator().manual_seed(9))  # (300, 48)
+    out, targets = second_half(model, long_ids)  # (300, 23, 26), (300, 23)
+right = 100 * (out.argmax(dim=-1) == targets).float().mean(dim=0)  # (23,)
+ax = plotting.curves(torch.arange(24, 47), {"two layers": right}, ylabel="right of 100",
+                     xlabel="place of the letter that is read")
+ax.set_ylim(0, 105)
+plotting.mark_places(ax, {"its answer stands at place 16": 39})
+plotting.show(ax, "Right letters of 100 by the place of the letter that is read, for "
+              "strings of 24 letters. Near 100 at first, with a dip at place 30, then "
+              "falling to 0 between 35 and 39.")
+
+# %% [markdown]
+# *It starts well and ends at 0.* One might blame the places from 31 on, since no text in training had a letter to read there. But several of them are fine. Now count where the answers stand. The letter at place $i$ has its answer at place $i - 23$, so from 39 on the answers stand at place 16 and later. With strings of at most 16 letters, no letter there ever had to be found. Our guess is that places from 16 on never learned to offer their note. (We haven't traced the dip at 30.) Each place learned its part by itself, and a rule that holds for all places alike is what lesson 08 is about.
+
+# %% [markdown]
+# ## Recap
+#
+# | you asked | you found |
+# |---|---|
+# | how well does a key fit? | the dot product |
+# | what share does each value get? | softmax, of scores divided by $\sqrt{d_k}$ |
+# | who may be seen? | a mask, minus infinity before the softmax |
+# | why several heads and layers? | one writes a note, another reads it |
+# | what does a head do? | look where it looks, then take it out |
+
+# %%
+widgets.predictions()
+
+# %% [markdown]
+# ## What comes next
+#
+# You've seen the whole road. The lessons walk it slowly, with real words, real text and real mistakes. Each has a short path of about an hour with its exercises, and `course_utils.progress()` says what comes next for you.
+#
+# - You want to **understand each part**: {{lesson_00}}, and then in order.
+# - You know the parts and want to **build**: {{lesson_09}}, {{lesson_10}}, {{lesson_12}}.
+# - You'd like to **look inside** more models: {{lesson_13}}.
+# - You have **long texts or several machines**: {{lesson_14}}, {{lesson_15}}.
+#
+# **References.** Vaswani et al., [Attention Is All You Need](https://arxiv.org/abs/1706.03762), 2017. Elhage et al., [A Mathematical Framework for Transformer Circuits](https://transformer-circuits.pub/2021/framework/index.html), 2021. Olsson et al., [In-context Learning and Induction Heads](https://arxiv.org/abs/2209.11895), 2022.

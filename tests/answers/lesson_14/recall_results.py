@@ -1,0 +1,48 @@
+# %% setup
+# what the statement's code measures
+RESULTS = {
+    ("linear", 4, 8): [0.423, 0.452], ("linear", 4, 32): [0.247, 0.235], ("linear", 4, 64): [0.14, 0.116],
+    ("linear", 16, 8): [0.482, 0.485], ("linear", 16, 32): [0.464, 0.436], ("linear", 16, 64): [0.397, 0.322],
+    ("delta", 4, 8): [0.717, 0.719], ("delta", 4, 32): [0.236, 0.229], ("delta", 4, 64): [0.125, 0.13],
+    ("delta", 16, 8): [0.99, 0.993], ("delta", 16, 32): [0.791, 0.772], ("delta", 16, 64): [0.478, 0.492],
+    ("linear", 4, "half way"): [0.119, 0.103], ("linear", 16, "half way"): [0.339, 0.172],
+    ("delta", 4, "half way"): [0.118, 0.127], ("delta", 16, "half way"): [0.433, 0.459],
+}
+FORMS = [("linear", 4), ("linear", 16), ("delta", 4), ("delta", 16)]
+mean = lambda key: sum(RESULTS[key]) / 2
+KNOWN = {("known", *form): max(n / 2 * mean((*form, n)) for n in (8, 32, 64)) for form in FORMS}
+RESULTS |= KNOWN | {("more", 8): ("delta", 4), ("more", 64): ("linear", 16)}
+RESULTS |= {"size helps": ["linear", "delta"], "learning": [("linear", 16)]}
+
+# %% wrong: the larger state is expected to recall more everywhere
+recall_results = RESULTS | {("more", 8): ("linear", 16)}
+
+# %% wrong: the better rule is expected to recall more everywhere
+recall_results = RESULTS | {("more", 64): ("delta", 4)}
+
+# %% wrong: one seed only
+recall_results = {key: value[:1] if isinstance(value, list) and key[-1] != "learning" and len(value) == 2 and isinstance(key, tuple) else value for key, value in RESULTS.items()}
+
+# %% wrong: pairs are counted, not different keys
+recall_results = RESULTS | {key: 2 * value for key, value in KNOWN.items()}
+
+# %% wrong: the share, not the number of values
+recall_results = RESULTS | {("known", *form): max(mean((*form, n)) for n in (8, 32, 64)) for form in FORMS}
+
+# %% wrong: 100 and 200 updates exchanged
+recall_results = RESULTS | {(*form, 64): RESULTS[*form, "half way"] for form in FORMS} | {(*form, "half way"): RESULTS[*form, 64] for form in FORMS}
+
+# %% wrong: a kind in place of a list
+recall_results = RESULTS | {"size helps": "delta"}
+
+# %% wrong: every key once
+recall_results = RESULTS | {("linear", 16, 8): [1.0, 1.0], ("linear", 4, 8): [0.9, 0.89]}
+
+# %% wrong: all that got better are still learning
+recall_results = RESULTS | {"learning": FORMS}
+
+# %% right: as measured
+recall_results = RESULTS
+
+# %% right: lists as tuples
+recall_results = {key: tuple(value) if isinstance(value, list) else value for key, value in RESULTS.items()}

@@ -1,0 +1,160 @@
+"""The worked solutions of lesson 15 against truth from outside: the library, one process, numbers worked by hand."""
+
+import math
+
+import pytest
+import torch
+
+from course_checks.catalogue import catalogue_entry
+from course_checks.deciding.find import find
+from course_utils.attention import scaled_dot_product_attention
+from course_utils.distributed.gathered_attention import gathered_bytes
+from course_utils.distributed.layouts import inverse_order, layout
+from course_utils.distributed.partial_attention import merge, partial_attention
+from course_utils.distributed.ring_attention import Ring, ring_bytes
+from course_utils.distributed.simulation import run_in_lockstep, visible_table
+from course_utils.distributed.tensor_parallel import HeadParallelAttention
+from course_utils.masks import causal_mask
+from course_utils.multi_head import MultiHeadAttention, merge_heads, repeat_kv, split_heads
+
+
+def random(*shape, seed=0):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def weights_of(attention):
+    return [getattr(attention, name).weight for name in ("q_proj", "k_proj", "v_proj", "o_proj")]
+
+
+@pytest.mark.parametrize("P", [1, 2, 4])
+def test_the_shares_of_weights_are_the_library_s(P):
+    whole = MultiHeadAttention(24, num_heads=8, num_kv_heads=4).double()
+    for rank in range(P):
+        part = HeadParallelAttention(whole, rank, P)
+        found = find("15.1").right(*weights_of(whole), 8, 4, rank, P)
+        assert all(torch.equal(mine, theirs) for mine, theirs in zip(found, weights_of(part), strict=True))
+
+
+@pytest.mark.parametrize("P", [2, 3, 6])
+def test_the_parts_of_ranks_that_share_key_value_heads_add_up_to_the_whole(P):
+    H, H_kv, d_head = 6, 3 if P != 2 else 2, 2
+    whole = MultiHeadAttention(H * d_head, num_heads=H, num_kv_heads=H_kv, bias=False).double()
+    x, total = random(2, 5, H * d_head), 0.0
+    for rank in range(P):
+        q, k, v, o = find("15.1").right(*weights_of(whole), H, H_kv, rank, P)
+        mine, shared = q.shape[0] // d_head, k.shape[0] // d_head
+        queries, keys, values = split_heads(x @ q.T, mine), split_heads(x @ k.T, shared), split_heads(x @ v.T, shared)
+        keys, values = (repeat_kv(y, mine // shared) for y in (keys, values))
+        heads, _ = scaled_dot_product_attention(queries, keys, values)
+        total = total + merge_heads(heads) @ o.T
+    torch.testing.assert_close(total, whole(x))
+
+
+def test_two_parts_merge_into_attention_over_all_keys():
+    query, key, value = random(2, 3, 4, 5), random(2, 3, 7, 5, seed=1), random(2, 3, 7, 6, seed=2)
+    parts = [partial_attention(query, key[:, :, own], value[:, :, own]) for own in (slice(0, 2), slice(2, 7))]
+    output, lse = find("15.2").right(*parts[0], *parts[1])
+    torch.testing.assert_close(output, scaled_dot_product_attention(query, key, value)[0])
+    torch.testing.assert_close(lse, merge(*parts[0], *parts[1])[1])
+
+
+def test_merging_by_hand_also_where_an_lse_is_large_and_where_nothing_was_seen():
+    one = torch.ones(1, 1, 1, 1)
+    for level in (0.0, 200.0, -500.0):
+        lse = torch.full((1, 1, 1), level)
+        output, together = find("15.2").right(4 * one, lse, 8 * one, lse + math.log(3))
+        assert output.item() == pytest.approx(7.0, rel=1e-4)
+        assert together.item() == pytest.approx(level + math.log(4), rel=1e-5)
+    nothing = torch.full((1, 1, 1), -math.inf)
+    output, together = find("15.2").right(0 * one, nothing, 0 * one, nothing)
+    assert output.item() == 0.0 and together.item() == -math.inf
+
+
+def test_the_step_s_example():
+    key = torch.tensor([0.0, math.log(3)]).view(1, 1, 2, 1)
+    value = torch.tensor([100.0, 8.0]).view(1, 1, 2, 1)
+    query, output, lse = torch.ones(1, 1, 1, 1), torch.full((1, 1, 1, 1), 4.0), torch.zeros(1, 1, 1)
+    found, _ = find("15.3").right(query, key, value, torch.tensor([5]), torch.tensor([7, 2]), output, lse)
+    assert found.item() == pytest.approx(7.0)
+
+
+@pytest.mark.parametrize("name", ["contiguous", "zigzag", "striped"])
+def test_steps_of_all_ranks_are_causal_attention_of_one_process(name):
+    P, of = 4, layout(name, 16, 4)
+    query, key, value = random(2, 4, 16, 3), random(2, 2, 16, 3, seed=1), random(2, 2, 16, 5, seed=2)
+    outputs = []
+    for rank in range(P):
+        own = of.positions(rank)
+        output, lse = random(2, 4, 4, 5) * 0, random(2, 4, 4) * 0 - math.inf
+        for step in range(P):
+            block = of.positions((rank - step) % P)
+            tensors = query[:, :, own], key[:, :, block], value[:, :, block]
+            output, lse = find("15.3").right(*tensors, own, block, output, lse)
+        outputs.append(output)
+    expected, _ = scaled_dot_product_attention(query, repeat_kv(key, 2), repeat_kv(value, 2), causal_mask(16))
+    torch.testing.assert_close(of.unshard(outputs), expected)
+
+
+@pytest.mark.parametrize("P", [1, 2, 3, 4])
+def test_the_plan_is_what_the_library_s_ring_does(P):
+    B, L, H, H_kv, d = 2, 12, 4, 2, 3
+    holders, there, back, held, gathered = find("15.4").right(P, B, L, H, H_kv, d, 8)
+    half = B * H_kv * (L // P) * d * 8
+    assert (there, back) == ring_bytes(half, half, P)
+    assert there == gathered_bytes(half, half, P)[0]
+    assert (held, gathered) == (2 * half * min(2, P), 2 * half * P)
+    expected = torch.tensor([[(rank - step) % P for step in range(P)] for rank in range(P)])
+    assert torch.equal(holders, expected)
+    ring, of = Ring(layout("contiguous", L, P)), layout("contiguous", L, P)
+    query, key = random(B, H, L, d), random(B, H_kv, L, d)
+    programs = [ring.forward(r, *(of.shard(x, r) for x in (query, key, key))) for r in range(P)]
+    assert run_in_lockstep(programs)[1].tolist() == [there] * P
+
+
+@pytest.mark.parametrize(("L", "P"), [(12, 3), (8, 2), (20, 5), (6, 1)])
+def test_zigzag_is_the_library_s(L, P):
+    positions, inverse = find("15.5").right(L, P)
+    of = layout("zigzag", L, P)
+    assert torch.equal(positions, torch.stack([of.positions(rank) for rank in range(P)]))
+    assert torch.equal(inverse, inverse_order(of.order))
+
+
+@pytest.mark.parametrize("name", ["contiguous", "zigzag", "striped"])
+def test_the_work_is_the_library_s(name):
+    of = layout(name, 24, 4)
+    table, time = find("15.6").right(torch.stack([of.positions(rank) for rank in range(4)]))
+    expected = visible_table(Ring(of, causal=True))
+    assert torch.equal(table, expected)
+    assert int(time) == int(expected.amax(dim=0).sum())
+
+
+def test_the_work_s_example():
+    table, time = find("15.6").right(torch.tensor([[0, 1], [4, 5], [2, 3]]))
+    assert table.tolist() == [[3, 0, 0], [3, 4, 4], [3, 0, 4]]
+    assert int(time) == 11
+
+
+def test_the_masks_of_all_ranks_are_the_band_in_another_order():
+    positions = torch.randperm(12, generator=torch.Generator().manual_seed(0)).view(3, 4)
+    band = torch.ones(12, 12, dtype=torch.bool).tril().triu(-4)
+    found = torch.cat([find("15.7").right(rank, positions, 5) for rank in range(3)])
+    order = positions.flatten()
+    assert torch.equal(found, band[order][:, order])
+
+
+def test_a_rank_before_the_dead_one_still_gets_all_its_blocks():
+    """Quiz 15.8: rank 2 has handed on its own block and nothing after it."""
+    P, dead = 4, 2
+    got = {rank: [rank] for rank in range(P)}
+    for step in range(P - 1):  # each hands on what it has in this step, if it has it
+        sent = {r: got[r][step] for r in range(P) if len(got[r]) > step and (r != dead or step == 0)}
+        for rank in range(P):
+            if rank != dead and len(got[rank]) == step + 1 and (rank - 1) % P in sent:
+                got[rank].append(sent[(rank - 1) % P])
+    assert [rank for rank in range(P) if len(got[rank]) == P] == [1]
+    assert find("15.8").right == "c"
+
+
+def test_the_points_of_the_lesson():
+    points = [catalogue_entry(f"15.{number}").points for number in range(1, 10)]
+    assert points == [4, 3, 4, 4, 3, 4, 3, 1, 1]
