@@ -130,8 +130,7 @@ def _of_student(
         more = f" ({len(of_the_course) - 1} more files are so too)" if len(of_the_course) > 1 else ""
         decisions.append(FileDecision(of_the_course[0], note=OF_THE_COURSE + more))
     if any(decision.counts for decision in decisions):  # what else there is is no loss that the student must be told
-        relevant = [decision for decision in decisions if not decision.lesson or decision.lesson in graded]
-        decisions = [_as_note(decision) for decision in relevant]
+        decisions = [_as_note(decision) for decision in decisions if not decision.lesson or decision.lesson in graded]
     return decisions
 
 

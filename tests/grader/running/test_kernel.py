@@ -308,10 +308,7 @@ time.sleep(99)
     [
         (SIX_PROCESSES, Limits(memory_mb=1000)),
         # A process whose first thread has ended shows no memory of its own.
-        (
-            SIX_PROCESSES.replace("hold()\ntime", THREAD_INSTEAD),
-            Limits(memory_mb=1000),
-        ),
+        (SIX_PROCESSES.replace("hold()\ntime", THREAD_INSTEAD), Limits(memory_mb=1000)),
         # What is in sockets belongs to no process.
         (FULL_SOCKETS, Limits(memory_mb=700, open_files=512)),
     ],
