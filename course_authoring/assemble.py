@@ -72,7 +72,8 @@ def _notebook(source: Source, outline: Outline, badge_path: str, audience: str =
             raise source.error(f"{stray.group()!r} in code: only Markdown has placeholders", cell)
         cell_id = ids.next(role and f"{role}-{exercise.number.replace('.', '-')}")
         new = new_code_cell if cell.kind == "code" else new_markdown_cell
-        metadata = {"tags": list(cell.tags)} if cell.tags else {}
+        goes_on = ("raises-exception",) if audience == "tour" and "check" in cell.tags else ()  # a run of all reads on
+        metadata = {"tags": [*cell.tags, *goes_on]} if cell.tags else {}
         if "whole" in cell.tags:
             metadata["jupyter"] = {"source_hidden": True}  # folded: long, and for those who have done the exercises
         if id(cell) in spoils:  # folded until the cell is run; JupyterLab writes both, so that saving changes nothing

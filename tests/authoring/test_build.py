@@ -104,6 +104,7 @@ def test_a_tour_shows_what_its_solution_printed_but_for_its_tasks(built):
         shown, answer, checked = code
         assert shown.outputs[0].text == f"{value}\n"
         assert "NotImplementedError" in answer.source and not answer.outputs and not checked.outputs
+        assert checked.metadata.tags == ["check", "raises-exception"]  # "Run All" goes on past an unanswered task
         assert nbformat.read(built / solution, 4).cells[-1].outputs[0].text == "9\n"
 
 

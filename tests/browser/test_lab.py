@@ -65,11 +65,14 @@ def wrong_outputs(outputs):
     ]
 
 
-@pytest.mark.parametrize("lesson", LESSONS)
+@pytest.mark.parametrize("lesson", [*LESSONS, "quick_tour"])
 def test_a_lesson_runs_whole_and_its_widgets_answer(opened, lab, table, lesson):
     notebook = opened(f"notebooks/{lesson}.ipynb")
-    notebook.run()
-    assert (wrong_outputs(notebook.outputs()), notebook.never_ran()) == ([], [])
+    # JupyterLab says of a run of all that it is over at the first error, and the tour's tasks are not yet answered.
+    one_by_one = lesson == "quick_tour"
+    notebook.run(*(cell["id"] for cell in notebook.page.evaluate("lab.outputs()") if one_by_one))
+    wrong = [problem for problem in wrong_outputs(notebook.outputs()) if problem[1] != "NotYet"]  # tasks of the tour
+    assert (wrong, notebook.never_ran()) == ([], [])
     page = notebook.page
     dialogs = page.locator(".jp-Dialog").all_inner_texts()
     widgets, dead = page.evaluate("lab.widgets()"), []
