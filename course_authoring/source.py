@@ -11,9 +11,13 @@ import yaml
 from .errors import AuthoringError
 
 COMMON_TAGS = {"setup", "nbval-ignore-output"}
-LESSON_TAGS = COMMON_TAGS | {"whole"}  # a whole class in one cell, at the end of a lesson
+LESSON_TAGS = COMMON_TAGS | {"whole"}  # a whole class in one cell, folded
 EXERCISE_TAGS = COMMON_TAGS | {"exercise", "quiz", "check", "hint", "solution", "mistakes"}
-TAGS = {"lesson": LESSON_TAGS, "exercise": EXERCISE_TAGS, "tour": COMMON_TAGS | {"exercise", "quiz", "check", "hint"}}
+TAGS = {
+    "lesson": LESSON_TAGS,
+    "exercise": EXERCISE_TAGS,
+    "tour": COMMON_TAGS | {"exercise", "quiz", "check", "hint", "whole"},
+}
 KINDS = {"lessons": "lesson", "exercises": "exercise", "tour": "tour"}  # folder of ``sources`` -> what is in it
 STEM = re.compile(r"^\d\d_[a-z0-9_]+$")
 CHECKED = re.compile(r'^check\("(\d+)\.', re.MULTILINE)
