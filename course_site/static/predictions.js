@@ -81,7 +81,7 @@ function enliven(place) {
   const button = element("button", { type: "button" }, "Keep my prediction");
 
   function show(guess) {
-    const outcome = answer && JSON.parse(answer.querySelector("[data-came-out]").dataset.cameOut)[1];
+    const outcome = answer?.querySelector("[data-came-out]").dataset.cameOut;
     const text = outcome ? `You predicted: ${written(question, guess)}. It came out: ${outcome}.` : `Kept: ${written(question, guess)}.`;
     said.textContent = text;
     if (!answer) return;

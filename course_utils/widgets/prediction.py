@@ -67,7 +67,7 @@ class Prediction(ipywidgets.VBox):
         """What came out beside the guess; without a guess, behind a fold."""
         text = html.escape(self.comparison())
         if self.guess is None:
-            outcome = html.escape(json.dumps([self.outcome, self._formatted(self.outcome)]))
+            outcome = html.escape(self._formatted(self.outcome))
             asked = (
                 f'<summary>Prediction {self.name}: what came out</summary><div data-came-out="{outcome}">{text}</div>'
             )
@@ -161,7 +161,10 @@ def predict(
         if not low < high:
             raise ValueError(f"prediction {name}: between must be (low, high) with low < high, not {between}")
         step = (high - low) / 100 if step is None else step
-        slider = ipywidgets.FloatSlider((low + high) / 2, min=low, max=high, step=step, description="I say", **WIDE)
+        shown = ".0f" if float(low).is_integer() and float(step).is_integer() else ".2f"
+        style = {"readout_format": shown, "description": "I say", **WIDE}
+        middle = low + round((high - low) / step) // 2 * step
+        slider = ipywidgets.FloatSlider(middle, min=low, max=high, step=step, **style)
         controls = [slider]
     elif len(set(labels)) < 2 or len(set(labels)) < len(labels):
         raise ValueError(f"prediction {name}: at least two texts, all different, are needed, not {list(labels)}")

@@ -57,6 +57,12 @@ def test_without_a_click_it_says_so_and_a_later_one_is_compared_at_once():
     assert "You predicted: 0.5. It came out: 0.25." in asked.message.value
 
 
+def test_a_count_has_no_decimals_and_starts_at_one_of_its_steps():
+    count = widgets.predict("4.3", "How many?", between=(0, 25), step=1).inputs[0]
+    share = widgets.predict("4.4", "How large?", between=(0, 1), step=0.01).inputs[0]
+    assert (count.value, count.readout_format, share.readout_format) == (12, ".0f", ".2f")
+
+
 def test_without_a_guess_what_came_out_is_behind_a_fold():
     asked = widgets.predict("4.2", "How large?", between=(0, 1))
     page = widgets.came_out("4.2", 0.25)._repr_html_()
