@@ -98,6 +98,9 @@ def induction_score(weights, tokens):
 # later copies count as well, and what falls out on the right comes in again on the left.
 #     same.tril(diagonal=-1) => same & ~torch.eye(same.shape[-1], dtype=torch.bool)
 #     F.pad(earlier, (1, 0))[:, :, :-1] => earlier.roll(1, dims=2)
+# Try: the first position has none before it. What is tokens[j - 1] for j = 0?
+# for the key at position 0, position j - 1 is taken to be the last of the text: in Python, index -1.
+#     after = F.pad(earlier, (1, 0))[:, :, :-1] => after = torch.cat([same[:, :, -1:], earlier[:, :, :-1]], dim=-1)
 # Try: in "aa" the key after the first a is the query itself, and it counts.
 # copies directly before the query are left out, as the first a of "aa".
 #     same.tril(diagonal=-1) => same.tril(diagonal=-2)

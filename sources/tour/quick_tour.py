@@ -11,7 +11,7 @@
 #
 # By the end you'll have written attention, read a whole language model on one page, trained it while you watched, and found in it the heads that do the work.
 #
-# {{colab_link}} · about two hours, eight tasks included · builds on Python, a little PyTorch and school mathematics
+# {{colab_link}} · about two hours, three if PyTorch is new to you, eight tasks included · builds on Python, a little PyTorch and school mathematics
 #
 # Run each cell with Shift+Enter. Where it says `YOUR CODE HERE` it's your turn. The check under it says what differs and often which mistake it looks like, and `hint()` says what to try. The page goes on without your answers, so you can also read first and come back. Each task is an exercise of the course, so what you pass here counts there.
 
@@ -26,7 +26,6 @@ from tqdm import tqdm
 
 from course_checks import check, failing_case, hint
 from course_utils import plotting, widgets
-from course_utils.attention import masked_softmax
 from course_utils.datasets.written_twice import LETTERS, spelled, twice
 
 torch.set_printoptions(precision=2, sci_mode=False, linewidth=88)
@@ -75,31 +74,27 @@ print("score       ", *(f"{score:.0f}" for score in scores), sep="     ")
 # Only the *o* has a 1, because only the *o* follows a *d*. (The *d* at the end follows an *n*.)
 
 # %% [markdown]
-# ### Task 1 · Distances without differences (10 minutes)
+# ### Task 1 · A dot product for pictures (5 minutes)
 #
-# You have lost the vectors. All that is left are three tables of their dot products: every query with every query, every query with every key, every key with every key. Write `squared_distances(QQ, QK, KK)`, the squared distance $|q - k|^2$ of every query and every key, within each item of the batch.
+# A gray picture is a table of numbers, a color picture a stack of three tables. Two of them have a dot product too, if they have the same shape: multiply number by number, and add up all the products. Write `dot(a, b)` for two tensors of any shape.
 #
 # | argument | shape |
 # |---|---|
-# | `QQ` | `(B, L_q, L_q)`; entry `[b, i, m]` is query `i` times query `m` of item `b` |
-# | `QK` | `(B, L_q, L_k)`; entry `[b, i, j]` is query `i` times key `j` |
-# | `KK` | `(B, L_k, L_k)`; entry `[b, j, n]` is key `j` times key `n` |
-# | returns | `(B, L_q, L_k)` |
+# | `a`, `b` | the same for both, with one axis or more: `(d,)`, `(H, W)`, `(3, H, W)`, ... |
+# | returns | one number: a tensor without dimensions, or a Python number |
 #
-# Multiply out $(q - k) \cdot (q - k)$ first. Example: for the one query $[2, 3]$ and the one key $[1, 4]$ the tables are `[[[13.]]]`, `[[[14.]]]` and `[[[17.]]]`, and the answer is `[[[2.]]]`.
+# Examples: `dot(torch.tensor([2., 3.]), torch.tensor([1., 4.]))` is 14, and `dot(torch.tensor([[1., 2.], [3., 4.]]), torch.tensor([[5., 6.], [7., 8.]]))` is 70.
 
 
 # %% tags=["exercise"]
-def squared_distances(QQ, QK, KK):
+def dot(a, b):
     # BEGIN SOLUTION
-    of_queries = QQ.diagonal(dim1=-2, dim2=-1)  # (B, L_q), each query with itself
-    of_keys = KK.diagonal(dim1=-2, dim2=-1)  # (B, L_k), each key with itself
-    return of_queries[:, :, None] + of_keys[:, None, :] - 2 * QK  # (B, L_q, L_k)
+    return (a * b).sum()
     # END SOLUTION
 
 
 # %% tags=["check"]
-check("1.3", squared_distances)
+check("1.1", dot)
 
 # %% [markdown]
 # *From here: {{lesson_00}} has the shapes that all of this is written in, and {{lesson_01}} makes vectors for real words, so that near ones mean alike.*
@@ -227,7 +222,7 @@ check("4.1", attention)
 # %% [markdown]
 # ## What must not be seen
 #
-# So far one query asked. In training all of them ask at once. Each letter asks what comes next, and the answer is right there in the text. Here is the machine by hand on the whole of *dolphindolphin*, once as it is and once with a **causal mask**. The mask sets the scores of all later places to minus infinity, which gives them the weight 0.
+# So far one query asked. In training all of them do. The model gets a whole text and guesses at every letter which one comes next, and each guess is compared with the letter that does. That letter is right there in the text. Here is the machine by hand on the whole of *dolphindolphin*, once as it is and once with a **causal mask**. The mask sets the scores of all later places to minus infinity, which gives them the weight 0.
 
 # %%
 whole = "dolphindolphin"
@@ -292,53 +287,56 @@ check("5.2", causal_mask)
 #
 # We cheated. Each key said which letter came **before** its place, and we wrote that in by hand. A model only gets the letters. So before a place can offer "I follow a d", something has to carry the *d* one place to the right.
 #
-# Attention can do that as well. Give every place a vector that says which place it is (a **position**), and let a query ask for the place one to the left. What it reads there, it adds to its own vector. Now the place holds two letters, its own and the one before, and an attention in the **next layer** can look for either.
+# Attention can do that as well. Give every place a vector that says which place it is (a **position**), and let a query ask for the place one to the left. What it reads there, it adds to its own vector. With enough numbers in a vector the two can still be told apart, because they point in different directions. Now the place holds two letters, its own and the one before, and an attention in the **next layer** can look for either.
 #
-# One attention hands on one mixture, so a model has several side by side, each with its own small queries, keys and values. These are its **heads**. Their outputs are laid side by side again, and one more matrix mixes them.
+# One attention hands on one mixture. Real text asks for more than one thing at once, so a model has several attentions side by side, its **heads**. Each has its own small queries, keys and values, cut from the model's vectors: with 64 numbers a place and 4 heads, head 0 gets the first 16, head 1 the next 16, and so on. Their outputs are laid side by side again, and one more matrix mixes them. In numbers to be learned that costs no more than one large head. Each head just looks with fewer numbers. Here two places with four numbers each are cut for two heads:
+
+# %%
+x = torch.arange(8).view(1, 2, 4)  # (B=1, L=2, d_model=4)
+cut = x.unflatten(-1, (2, 2))  # (B, L, H=2, d_head=2)
+print("places:", x.tolist())
+print("heads: ", cut.transpose(1, 2).tolist())  # (B, H, L, d_head)
 
 # %% [markdown]
-# ### Task 5 · Multi-head attention (18 minutes)
+# ### Task 5 · Split what a checkpoint packed (10 minutes)
 #
-# Write `multi_head_attention(query, memory, params, num_heads, mask)`. Queries are made from `query`, keys and values from `memory` (in self-attention both are the same text). The matrices have shape `(out, in)`, as `nn.Linear` keeps them.
+# Many stored models make queries, keys and values by one product, and some keep the result **head by head**: first everything that head 0 needs (its query, then its key, then its value), then everything that head 1 needs, and so on. Write `split_packed(qkv, num_heads)`, without a loop over the heads, which gives the three as attention wants them.
 #
 # | argument | shape |
 # |---|---|
-# | `query`, `memory` | `(B, L_q, d_in)`, `(B, L_k, d_in)` |
-# | `params["q_proj.weight"]`, `["k_proj.weight"]`, `["v_proj.weight"]` | `(d_model, d_in)` each |
-# | `params["q_proj.bias"]`, `["k_proj.bias"]`, `["v_proj.bias"]` | `(d_model,)` each |
-# | `params["o_proj.weight"]`, `["o_proj.bias"]` | `(d_in, d_model)`, `(d_in,)` |
+# | `qkv` | `(B, L, 3 * d_model)` |
 # | `num_heads` | a number that divides `d_model` |
-# | `mask` | `None`, or boolean, broadcasts to `(B, H, L_q, L_k)`; True = may attend |
-# | returns `output`, `weights` | `(B, L_q, d_in)`, `(B, H, L_q, L_k)` |
+# | returns `q`, `k`, `v` | `(B, num_heads, L, d_head)` each, with `d_head = d_model / num_heads` |
 #
-# A head has `d_head = d_model / num_heads` numbers. `masked_softmax(scores, mask)` is there for you and takes `None` too. Ready-made attention is off limits.
+# Example: one text of two tokens, 2 heads of size 2. Token 0 has the numbers 0 to 11, token 1 has 20 to 31. Then
 #
-# Example, all with $B = 1$, one query, two keys, two heads of size 1: for `query = [[[1]]]`, `memory = [[[1], [0]]]`, query projection `[[1.0986], [0]]`, key projection `[[1], [1]]`, value projection `[[4], [8]]` and biases of 0, head 0 has the weights `[0.75, 0.25]` and finds 3, head 1 has `[0.5, 0.5]` and finds 4. With the output projection `[[1, 10]]` and its bias `[0.5]` the output is `[[[43.5]]]`.
+# ```
+# q = [[[[0, 1], [20, 21]], [[ 6,  7], [26, 27]]]]
+# k = [[[[2, 3], [22, 23]], [[ 8,  9], [28, 29]]]]
+# v = [[[[4, 5], [24, 25]], [[10, 11], [30, 31]]]]
+# ```
+#
+# `qkv` may come from a transpose, so that its numbers do not lie in order in memory (use `reshape`, not `view`).
 
 
 # %% tags=["exercise"]
-def multi_head_attention(query, memory, params, num_heads, mask):
+def split_packed(qkv, num_heads):
     # BEGIN SOLUTION
-    q = query @ params["q_proj.weight"].T + params["q_proj.bias"]  # (B, L_q, d_model)
-    k = memory @ params["k_proj.weight"].T + params["k_proj.bias"]  # (B, L_k, d_model)
-    v = memory @ params["v_proj.weight"].T + params["v_proj.bias"]  # (B, L_k, d_model)
-    # (B, H, L, d_head)
-    q, k, v = (t.unflatten(-1, (num_heads, -1)).transpose(1, 2) for t in (q, k, v))
-    scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5  # (B, H, L_q, L_k)
-    weights = masked_softmax(scores, mask)  # (B, H, L_q, L_k)
-    merged = (weights @ v).transpose(1, 2).flatten(2)  # (B, L_q, d_model)
-    # (B, L_q, d_in)
-    return merged @ params["o_proj.weight"].T + params["o_proj.bias"], weights
+    B, L, size = qkv.shape
+    d_head = size // (3 * num_heads)
+    cut = qkv.reshape(B, L, num_heads, 3, d_head)
+    q, k, v = cut.permute(3, 0, 2, 1, 4)  # (B, H, L, d_head) each
+    return q, k, v
     # END SOLUTION
 
 
 # %% tags=["check"]
-check("6.3", multi_head_attention)
+check("6.1", split_packed)
 
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint</summary>
 #
-# Split the last axis in two, heads first, then bring the heads before the places. A bare `view` to `(B, H, L, d_head)` would scramble places and heads. The root that divides the scores is that of `d_head`.
+# The last axis is cut into three: which head, which of the three, which number. Then move axes with `permute`, and never cut an axis that holds places or texts.
 # </details>
 
 # %% [markdown]
@@ -347,7 +345,7 @@ check("6.3", multi_head_attention)
 # %% [markdown]
 # ## A whole model on one page
 #
-# Here is a **decoder-only language model**, the kind that today's chatbots are, in three classes. Real ones are larger, and some of their parts have changed since (lessons 07, 08 and 14). First the attention, folded so that it doesn't answer task 5 for you. It keeps its weights so that we can look at them, and heads can be taken out of it, which we need later.
+# Here is a **decoder-only language model**, the kind that today's chatbots are, in three classes. Real ones are larger, and some of their parts have changed since (lessons 07, 08 and 14). The numbers that training is to find, its **parameters**, are in `nn.Linear` (a matrix), `nn.Embedding` (a vector for each letter or place) and `nn.LayerNorm`. First the attention. It keeps its weights so that we can look at them, and heads can be taken out of it, which we need later.
 
 
 # %%
@@ -357,7 +355,7 @@ def without(removed, heads):  # (B, H, L, d_head)
     return torch.where(gone, heads.mean(dim=(0, 2), keepdim=True), heads)
 
 
-# %% tags=["whole"]
+# %%
 class Attention(nn.Module):
     def __init__(self, d_model, num_heads):
         super().__init__()
@@ -376,7 +374,7 @@ class Attention(nn.Module):
 
 
 # %% [markdown]
-# A layer is attention, which lets places talk to each other, and a small network, which lets each place think about what it heard. Both **add** what they find to the vector that comes in, and both get it **normalized**.
+# A layer is attention, which lets places talk to each other, and a small network, which lets each place think about what it heard. Both **add** what they find to the vector that comes in. Both read it **normalized**, shifted and scaled to mean 0 and spread 1, so that their input keeps its size however much has been added. (`GELU` is a smooth version of "negative numbers become 0".)
 
 
 # %%
@@ -466,7 +464,7 @@ def inputs_and_targets(ids, pad_id):
 check("0.3", inputs_and_targets)
 
 # %% [markdown]
-# The training is one small function. We train two models, the one above with two layers and one with a single layer, each for 600 steps of 64 strings.
+# Training is one small function. A **step** shows the model 64 strings and measures its **loss**: how many bits the letters that come cost under the model's probabilities (0 bits for a letter that was certain, 1 bit for one that had half, $\log_2 26 = 4.7$ bits if all 26 are alike). Then it moves every parameter a little in the direction that lowers the loss. The rest (`Adam`, a warm-up, clipping) makes these steps steady. Each model gets 600 steps, the one above with two layers and one with a single layer. Together they take about half a minute, or more on an old laptop.
 
 # %%
 widgets.predict(
@@ -533,7 +531,7 @@ for name, one in (("two layers", model), ("one layer", single)):
 widgets.came_out("T.B", right_of_100(single))
 
 # %% [markdown]
-# *For a while not much happens, and then within about a hundred steps the model with two layers gets it.* Whoever only knows that it's one of 26 letters pays $\log_2 26 = 4.7$ bits for each. Whoever keeps a list of the letters that are still missing pays 1.95. One layer ends above that line, and how often it is right jumps about with the length. Lesson 13 trains it much longer and looks at what it does instead.
+# *For a while not much happens, and then within about a hundred steps the model with two layers gets it.* Whoever only knows that it's one of 26 letters pays 4.7 bits for each. Whoever keeps a list of the letters that are still missing pays 1.95. One layer ends above that line, and how often it is right jumps about with the length. Lesson 13 trains it much longer and looks at what it does instead.
 #
 # Now let it write. The letter with the largest score is appended, and the text goes in again:
 
@@ -598,7 +596,7 @@ plotting.show(axes[0], "Weights of two trained heads on dolphindolphin. The head
 # %% [markdown]
 # *In its second half the right map is the one we made by hand, and nobody wrote it. A head that does this is called an **induction head** (Olsson et al., 2022).*
 #
-# Weights say where a head looks, not what for. To know that, take something out and see what breaks. All four heads of layer 1 look at the right place. We replace a head by its own mean, so only what changes from text to text goes missing.
+# Weights say where a head looks, not what for. To know that, take something out and see what breaks. We replace a head by its own mean, so only what changes from text to text goes missing.
 
 # %%
 widgets.predict(
@@ -630,7 +628,7 @@ for layer in (1, 0):
 print(f"the writer is head {writer} of layer 0")
 
 # %% [markdown]
-# One reader out, and nothing is lost. With only one left, most letters still come out right, so each of the four can do most of the job. Without any of them the model is as good as guessing. In layer 0 it's another picture. More than one of its heads looks one letter back, but only the one that does it most costs something when it goes, and with that one alone the model gets nearly everything. (Which head it is, and how much it costs, differs from seed to seed.) That is what we'd expect if it writes the note that layer 1 reads. To show that the note itself is what is read, one has to cut the path between them, which lesson 13 does.
+# All four heads of layer 1 look at the right place. One of them out, and nothing is lost. With only one left, most letters still come out right, so each of the four can do most of the job. Without any of them the model is as good as guessing. In layer 0 it's another picture. More than one of its heads looks one letter back, but only the one that does it most costs something when it goes, and with that one alone the model gets nearly everything. (Which head it is, and how much it costs, differs from seed to seed.) That is what we'd expect if it writes the note that layer 1 reads. To show that the note itself is what is read, one has to cut the path between them, which lesson 13 does.
 
 # %% [markdown]
 # ### Task 7 · A detector for induction heads (12 minutes)
@@ -728,11 +726,13 @@ back = model.layers[0].attention.weights.diagonal(-1, dim1=-2, dim2=-1)  # (300,
 rows = torch.full((3, 24), math.nan)  # places 0 to 23, where nothing is known NaN
 rows[0, 1:], rows[1, 9:20] = right, moved
 rows[2, 1:] = 100 * back.mean(dim=(0, 1))[:23]
-names = ("24 letters: right of 100", "12 letters moved by 8: right of 100",
-         "layer 0: % of weight one letter back")
-ax = plotting.curves(torch.arange(24), dict(zip(names, rows)), ylabel="of 100",
-                     xlabel="place of the answer, where the note has to be written")
-plotting.mark_places(ax, {"first place where training had no answer": 16})
+names = ("24 letters, right of 100", "12 letters moved by 8, right of 100",
+         "layer 0, % of weight one letter back")
+ax = plotting.new_axes(9, 4)
+plotting.curves(torch.arange(24), dict(zip(names, rows)), ylabel="of 100", ax=ax,
+                xlabel="place of the answer, where the note has to be written")
+plotting.mark_places(ax, {"first place without an answer in training": 16})
+ax.legend(loc="upper left", bbox_to_anchor=(0.69, 1), frameon=False, fontsize=8)
 plotting.show(ax, "Three curves over the place of the answer. Right letters with 24 "
               "letters, with 12 moved letters, and the weight of layer 0 one letter "
               "back. All three fall between places 12 and 17 and are near 0 behind.")
