@@ -9,7 +9,7 @@ from course_checks.deciding.solution import Solution
 from course_checks.deciding.verdict import Verdict
 from course_checks.running.observe import observe
 
-ENTRY = CatalogueEntry("5.1", "A toy", 2, "toy")
+ENTRY = CatalogueEntry("5.1", "A toy", 2, 5, True, "toy")
 
 
 def exercise(right: Callable | str, cases: Iterable[dict], returns=("result",), table=(), **fields) -> Exercise:

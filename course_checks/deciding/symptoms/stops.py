@@ -89,6 +89,19 @@ def size_with_a_fraction(answer: WrongAnswer) -> Diagnosis | None:
     return symptom(sentence, "one of Python's two divisions gives whole numbers.", "a size with a fraction")
 
 
+def values_with_their_places(answer: WrongAnswer) -> Diagnosis | None:
+    """``max`` along an axis gives values and places, where NumPy gives values."""
+    seen = _stopped(answer)
+    match = seen and re.search(r"torch\.return_types\.(\w+)", seen["message"])
+    if not match:
+        return None
+    sentence = (
+        f"{match[1]} along an axis gives two things, the values and their places, and you go on with both as one."
+    )
+    advice = f"take the values alone: {match[1]}(...).values (for max and min also amax and amin)."
+    return symptom(sentence, advice, "values with their places")
+
+
 def only_some_cases_stop(answer: WrongAnswer) -> Diagnosis | None:
     """Shapes that do not fit, in general words."""
     seen = _stopped(answer)
@@ -160,5 +173,6 @@ STOPS = (
     einsum_text,
     calls_without_an_end,
     size_with_a_fraction,
+    values_with_their_places,
     only_some_cases_stop,
 )
