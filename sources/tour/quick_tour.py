@@ -74,6 +74,18 @@ print("score       ", *(f"{score:.0f}" for score in scores), sep="     ")
 # Only the *o* has a 1, because only the *o* follows a *d*. (The *d* at the end follows an *n*.)
 
 # %% [markdown]
+# If you come from NumPy, this is all that differs on this page:
+#
+# | NumPy | PyTorch |
+# |---|---|
+# | `axis=-1, keepdims=True` | `dim=-1, keepdim=True` |
+# | `x.transpose(0, 2, 1)` | `x.mT` (the last two axes), or `x.permute(0, 2, 1)` |
+# | `x.max(axis=-1)` | `x.amax(dim=-1)`; `x.max(dim=-1)` gives values and places |
+# | `x.astype(float)` | `x.float()` |
+#
+# A slice is a view in both: who writes into `x[:, 1:]` writes into `x`.
+
+# %% [markdown]
 # ### Task 1 · A dot product for pictures (5 minutes)
 #
 # A gray picture is a table of numbers, a color picture a stack of three tables. Two of them have a dot product too, if they have the same shape: multiply number by number, and add up all the products. Write `dot(a, b)` for two tensors of any shape.
@@ -345,21 +357,14 @@ check("6.1", split_packed)
 # %% [markdown]
 # ## A whole model on one page
 #
-# Here is a **decoder-only language model**, the kind that today's chatbots are, in three classes. Real ones are larger, and some of their parts have changed since (lessons 07, 08 and 14). The numbers that training is to find, its **parameters**, are in `nn.Linear` (a matrix), `nn.Embedding` (a vector for each letter or place) and `nn.LayerNorm`. First the attention. It keeps its weights so that we can look at them, and heads can be taken out of it, which we need later.
-
-
-# %%
-def without(removed, heads):  # (B, H, L, d_head)
-    """In place of each removed head, its mean over all texts and places."""
-    gone = torch.tensor([h in removed for h in range(heads.shape[1])])[:, None, None]
-    return torch.where(gone, heads.mean(dim=(0, 2), keepdim=True), heads)
+# Here is a **decoder-only language model**, the kind that today's chatbots are, in three classes. Real ones are larger, and some of their parts have changed since (lessons 07, 08 and 14). The numbers that training is to find, its **parameters**, are in `nn.Linear` (a matrix), `nn.Embedding` (a vector for each letter or place) and `nn.LayerNorm`. First the attention. It keeps its weights so that we can look at them. (`change` changes nothing; later we take heads out there.)
 
 
 # %%
 class Attention(nn.Module):
     def __init__(self, d_model, num_heads):
         super().__init__()
-        self.num_heads, self.removed = num_heads, []
+        self.num_heads, self.change = num_heads, lambda heads: heads
         maps = (nn.Linear(d_model, d_model, bias=False) for _ in range(4))
         self.query, self.key, self.value, self.mix = maps
 
@@ -369,7 +374,7 @@ class Attention(nn.Module):
         scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5  # (B, H, L, L)
         future = torch.ones_like(scores, dtype=torch.bool).triu(1)
         self.weights = scores.masked_fill(future, -math.inf).softmax(dim=-1)
-        heads = without(self.removed, self.weights @ v)  # (B, H, L, d_head)
+        heads = self.change(self.weights @ v)  # (B, H, L, d_head)
         return self.mix(heads.transpose(1, 2).flatten(2))  # (B, L, d_model)
 
 
@@ -531,9 +536,25 @@ for name, one in (("two layers", model), ("one layer", single)):
 widgets.came_out("T.B", right_of_100(single))
 
 # %% [markdown]
-# *For a while not much happens, and then within about a hundred steps the model with two layers gets it.* Whoever only knows that it's one of 26 letters pays 4.7 bits for each. Whoever keeps a list of the letters that are still missing pays 1.95. One layer ends above that line, and how often it is right jumps about with the length. Lesson 13 trains it much longer and looks at what it does instead.
+# *For a while not much happens, and then within about a hundred steps the model with two layers gets it.* Whoever only knows that it's one of 26 letters pays 4.7 bits for each. Whoever keeps a list of the letters that are still missing pays 1.95. One layer ends above that line, and how often it is right jumps about with the length. So what has it learned? We shuffle the second half of strings of 16. The letter *after the copy* and the letter *fifteen places back*, the same until now, become two different ones:
+
+# %% tags=["nbval-ignore-output"]
+rng = torch.Generator().manual_seed(9)
+ids = twice(300, 16, rng)  # (300, 32)
+order = torch.rand(300, 16, generator=rng).argsort(dim=-1)  # of the second half
+ids[:, 16:] = ids[:, 16:].gather(1, order)
+after_copy = ids.gather(1, (order + 1).clamp(max=15))  # (300, 16)
+for name, one in (("two layers", model), ("one layer", single)):
+    with torch.no_grad():
+        said = one(ids)[:, 27:31].argmax(dim=-1)  # (300, 4), read at 27 to 30
+    back = 100 * (said == ids[:, 12:16]).float().mean()
+    copy = 100 * (said == after_copy[:, 11:15]).float().mean()
+    print(f"{name:10} fifteen places back {back:3.0f}, after the copy {copy:3.0f} of 100")
+
+# %% [markdown]
+# *Late in a string one layer goes by the place.* It says what stood fifteen places back, whatever letter it reads, and that is right for one length only. Two layers mostly go by the letter. Lesson 13 trains one layer much longer.
 #
-# Now let it write. The letter with the largest score is appended, and the text goes in again:
+# Now let the model with two layers write. The letter with the largest score is appended, and the text goes in again:
 
 
 # %% tags=["nbval-ignore-output"]
@@ -596,7 +617,7 @@ plotting.show(axes[0], "Weights of two trained heads on dolphindolphin. The head
 # %% [markdown]
 # *In its second half the right map is the one we made by hand, and nobody wrote it. A head that does this is called an **induction head** (Olsson et al., 2022).*
 #
-# Weights say where a head looks, not what for. To know that, take something out and see what breaks. We replace a head by its own mean, so only what changes from text to text goes missing.
+# Weights say where a head looks, not what for. To know that, take something out and see what breaks. We replace what a head hands on by its mean over all texts and places. What it always says stays. What it says about *this* text is gone.
 
 # %%
 widgets.predict(
@@ -608,10 +629,15 @@ widgets.predict(
 
 
 # %% tags=["nbval-ignore-output"]
-def right_without(layer, heads):
-    model.layers[layer].attention.removed = heads
+def right_without(layer, removed):
+    def by_mean(heads):  # (B, H, L, d_head), each removed head by its mean
+        gone = torch.tensor([h in removed for h in range(4)])[:, None, None]
+        return torch.where(gone, heads.mean(dim=(0, 2), keepdim=True), heads)
+
+    attention = model.layers[layer].attention
+    kept, attention.change = attention.change, by_mean
     right = right_of_100(model)
-    model.layers[layer].attention.removed = []
+    attention.change = kept
     return right
 
 
@@ -628,7 +654,7 @@ for layer in (1, 0):
 print(f"the writer is head {writer} of layer 0")
 
 # %% [markdown]
-# All four heads of layer 1 look at the right place. One of them out, and nothing is lost. With only one left, most letters still come out right, so each of the four can do most of the job. Without any of them the model is as good as guessing. In layer 0 it's another picture. More than one of its heads looks one letter back, but only the one that does it most costs something when it goes, and with that one alone the model gets nearly everything. (Which head it is, and how much it costs, differs from seed to seed.) That is what we'd expect if it writes the note that layer 1 reads. To show that the note itself is what is read, one has to cut the path between them, which lesson 13 does.
+# All four heads of layer 1 look at the right place. One of them out, and nothing is lost. With only one left, most letters still come out right, so each of the four can do most of the job. Without any of them the model is as good as guessing. In layer 0 it's another picture. More than one of its heads looks one letter back, but only the one that does it most costs something when it goes, and with that one alone the model gets nearly everything. (Which head it is, and how much it costs, differs from seed to seed.) Without any note 20 remain, about as many as for a guesser who keeps the list of missing letters (22 at 16 letters). That is what we'd expect if it writes the note that layer 1 reads. To show that the note itself is what is read, one has to cut the path between them, which lesson 13 does.
 
 # %% [markdown]
 # ### Task 7 · A detector for induction heads (12 minutes)

@@ -139,6 +139,14 @@ def test_hint_says_what_to_try_of_the_last_failure(capsys):
     message("1.7", "z")
     hint()
     assert capsys.readouterr().out.startswith("1.7: read the message")
+    hint("1.7")
+    with pytest.raises(LookupError, match="the last check that failed was 1.7: run the check of 5.2"):
+        hint("5.2")
+
+
+def test_an_array_with_the_right_numbers_is_told_its_type_alone():
+    told = message("5.2", lambda L_q, L_k: causal(L_q, L_k).numpy())
+    assert "make it a tensor with torch.from_numpy" in " ".join(told.split()) and "It looks like" not in told
 
 
 def test_the_failing_case_can_be_taken_into_the_hand():

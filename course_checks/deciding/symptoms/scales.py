@@ -59,7 +59,8 @@ def factor_by_row(answer: WrongAnswer) -> Diagnosis | None:
             expected.dim() and expected.shape[-1] > 1 for expected, _, pair in sides if pair.wrong
         ):
             continue
-        if all(_rows_scaled(answer, expected, actual) for expected, actual, pair in sides if pair.wrong):
+        wrong = [side for side in sides if side[2].wrong]
+        if apart(answer, wrong) and all(_rows_scaled(answer, expected, actual) for expected, actual, _ in wrong):
             return symptom(
                 f"each row of `{part.name}` is right but for a factor of its own.",
                 "look at what each row is divided by or multiplied with: too much, too little, or the wrong axis.",

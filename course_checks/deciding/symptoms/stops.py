@@ -15,6 +15,9 @@ ONE_LETTER = re.compile(
 )
 TOO_OFTEN = re.compile(r"\w+ was called more than \d+ times")
 NEEDS_GRADIENTS = ("a leaf Variable that requires grad", "numpy() on Tensor that requires grad")
+NOT_TAKEN = re.compile(
+    r"^(softmax|transpose|max|min|sum|mean|amax|amin|argmax|cat|stack|sort|flip|permute|diagonal)\(\) "
+)
 LETTERS = re.compile(r"einsum\(\).*(does not appear|is repeated|more than once|is not a valid|subscript|number of)")
 
 
@@ -44,6 +47,22 @@ def other_signature(answer: WrongAnswer) -> Diagnosis | None:
         "it cannot be called the way the task says: its parameters are not those of the task.",
         f"compare your first line with the task's, parameter by parameter (the check has: {names}).",
         "other parameters",
+    )
+
+
+def called_as_in_numpy(answer: WrongAnswer) -> Diagnosis | None:
+    """A function or method of PyTorch's was given other arguments than it takes."""
+    seen = _stopped(answer)
+    if seen is None or seen["type"] != "TypeError" or not seen.get("line"):
+        return None
+    match = NOT_TAKEN.search(seen["message"])
+    if not match:
+        return None
+    return symptom(
+        f"{match[1]}() of PyTorch takes other arguments than it was given there.",
+        "what NumPy calls axis and keepdims is dim and keepdim here; .mT exchanges the last two axes, permute moves any; "
+        "softmax wants its dim. help(...) says the rest.",
+        "arguments of another library",
     )
 
 
@@ -169,6 +188,7 @@ def _stopped(answer: WrongAnswer) -> dict | None:
 STOPS = (
     calls_an_empty_helper,
     other_signature,
+    called_as_in_numpy,
     one_letter_for_two_axes,
     einsum_text,
     calls_without_an_end,

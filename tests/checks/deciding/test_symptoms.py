@@ -207,6 +207,8 @@ STOPS = told(
         (lambda: 1, "other parameters", "its parameters are not those of the task"),
         (lambda x: torch.einsum("ij,jk->il", x, x), "letters of an einsum", "the letters of your einsum don't fit"),
         (lambda x: x.view(-1, x.shape[1] / 3), "a size with a fraction", "where a whole one is needed"),
+        (lambda x: x + torch.softmax(x), "arguments of another library", "softmax() of PyTorch takes other arguments"),
+        (lambda x: x.transpose(0, 1, 2), "arguments of another library", "transpose() of PyTorch takes other"),
         (lambda x: x - x.max(-1, keepdim=True), "values with their places", "max along an axis gives two things"),
         (lambda x: undefined, "stops with NameError", "a name is used"),  # noqa: F821
         (lambda x: x + 1 if len(x) == 3 else {}["a"], "stops with KeyError", "came out right"),
