@@ -771,7 +771,7 @@ check("15.10", quiz_15_10)
 # %% [markdown]
 # ## Payoff: a language model on four processes
 #
-# Lesson 12's language model reads 1,024 characters of its test text. In one process each layer has tables of 4 · 1,024 · 1,024 scores, 17 MB. Here no process may have more than 10 MB of tensors at once besides the model. Your `zigzag` deals the characters out. Each process runs all four layers on its own ones, and only keys, values and positions travel. Your `ring_step` and `merge_parts` go to the processes. The whole text is one document for the model, so `starts` is `[0]`.
+# Lesson 12's language model reads 512 characters of its test text, which is as much as it was trained on. In one process each layer has a table of 4 · 512 · 512 scores, 4 MB, and more than one of them at a time. Here no process may have more than 6 MB of tensors at once, and 3 of these are the model's weights. Your `zigzag` deals the characters out. Each process runs all four layers on its own ones, and only keys, values and positions travel. Your `ring_step` and `merge_parts` go to the processes. For the model the text is one document, so `starts` is `[0]`.
 
 
 # %%
@@ -813,7 +813,7 @@ def my_model(rank, P, limit, tokens, targets, positions):
 test_text = encode_text(documentation_split().test)
 
 
-def bits_on(P, L=1024, limit=10_000_000):
+def bits_on(P, L=512, limit=6_000_000):
     """Bits per character of the model on P processes, with your pieces."""
     positions, _ = zigzag(L, P)
     shares = [(test_text[own], test_text[own + 1], own) for own in positions]
@@ -833,12 +833,12 @@ for P in (1, 4):
 
 # %% tags=["nbval-ignore-output"]
 language = pretrained.load("language_model").requires_grad_(False)
-logits = language(test_text[None, :1024])[0]  # (L, V)
-nats = F.cross_entropy(logits, test_text[1:1025])
+logits = language(test_text[None, :512])[0]  # (L, V)
+nats = F.cross_entropy(logits, test_text[1:513])
 print(f"the model in one process: {nats.item() / math.log(2):.5f} bits per character")
 
 # %% [markdown]
-# *Each rank says how much it sent. In how many layers, how many times each, does a block of keys and values account for that? (Positions take 8 bytes a character.) Then try `bits_on(8, limit=...)`. How low can the limit go before the ranks refuse?*
+# *Each rank says how much it sent. Can you account for every byte? (There are four layers with 2 key/value heads of size 32, and a position takes 8 bytes.) Then try `bits_on(8, limit=...)`. How low can the limit go before the ranks refuse?*
 
 # %% [markdown]
 # {{next_steps}}
