@@ -60,7 +60,7 @@ def _measured(case, name):
         for other, told in _other_runs(case, name):
             if given == other:
                 return f"entry {(case, name)} holds {told}."
-        return f"entry {(case, name)} is {[f'{x:g}' for x in given]}, and the simulator counts something else there."
+        return f"entry {(case, name)} is {given[0]:g} and {given[1]:g}, and the simulator counts something else there."
 
     return Claim(f"{case}, {name}", problem, _TIME)
 

@@ -29,7 +29,7 @@ def cases(seed):
     return [
         *by_hand,
         *steps_of_ring(in_a_row(6, 2), [0], (0, 1), (1, 2, 2), 3, 2, rng),
-        *steps_of_ring(from_both_ends(12, 3), [0, 3, 9], (0, 2), (2, 4, 2), 3, 5, rng),
+        *steps_of_ring(from_both_ends(12, 3), [0, 3, 9], (0, 1), (2, 4, 2), 3, 5, rng),
         *steps_of_ring(shuffled(15, 3, rng), [0, 1, 6, 10], (1,), (1, 3, 1), 4, 3, rng, torch.float64),
     ]
 

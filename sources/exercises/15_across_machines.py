@@ -227,6 +227,8 @@ def ring_step(query, key, value, q_positions, k_positions, starts, output, lse):
 #     k_document == q_document => k_document[0] == q_document
 # all queries of a rank are taken to lie in one document, that of the first of them.
 #     q_document[:, None] => q_document[:1, None]
+# a query that begins a document also sees the document before it.
+#     mask & (k_document == q_document[:, None]) => mask & ((k_document == q_document[:, None]) | (k_document == ((q_positions - 1)[:, None] >= starts).sum(dim=1)[:, None]))
 # only the last document counts: what lies before it counts as one document.
 #     >= starts => >= starts[-1:]
 # Try: within a document a query still sees only what comes before it, and itself.
