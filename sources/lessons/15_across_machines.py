@@ -11,7 +11,7 @@
 #
 # By the end you can divide attention among several machines, by heads or by tokens, and say what it costs to send.
 #
-# {{colab_link}} · short path about 77 minutes with its exercises (52 + 25), everything about 3 hours and a half · builds on lessons 04, 05, 06 and 07
+# {{colab_link}} · short path about 77 minutes with its exercises (52 + 25), everything about 3 hours and a quarter · builds on lessons 04, 05, 06 and 07
 
 # %% tags=["setup"]
 import math
@@ -96,7 +96,7 @@ results
 print(f"{seconds:.1f} s, most of it for three Pythons to load PyTorch")
 
 # %% [markdown]
-# Why processes and not threads? Threads share one memory, so one could read what was never sent to it, and nothing would tell you. A rank has only its own memory. So tensors must be arguments. The function itself goes to the ranks as text, along with the functions, imports and numbers that it uses.
+# Why processes and not threads? Threads share one memory, so one could read what was never sent to it, and nothing would tell you. A rank has only its own memory, so tensors must be arguments. The function itself goes to the ranks as text, along with the functions, imports and numbers that it uses.
 #
 # `dist.all_reduce` is a **collective** operation, which all ranks call together. It adds up their tensors, and each rank waits for the sum. A library inside PyTorch called **gloo** does the sending, for tensors on the CPU.
 #
@@ -114,7 +114,7 @@ def dies(rank, P):
 
 
 try:
-    run_on_ranks(dies, 3)
+    run_on_ranks(dies, 2)
 except RanksFailed as error:
     print(error)
 
@@ -133,7 +133,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# We begin with the heads. In lesson 06 the output projection turned out to be a sum over heads: each head's result times its own block of $W_o$. With $P$ ranks, rank $r$ keeps only the parts of $W_q$, $W_k$, $W_v$ and $W_o$ that belong to its $H / P$ heads, and
+# We begin with the heads. In lesson 06 the output projection turned out to be a sum over heads, each head's result times its own block of $W_o$. With $P$ ranks, rank $r$ keeps only the parts of $W_q$, $W_k$, $W_v$ and $W_o$ that belong to its $H / P$ heads, and
 #
 # $$\operatorname{MultiHead}(x) = \sum_{r=0}^{P-1} \operatorname{heads}_r(x)\, W_{o,r} + b_o .$$
 #
@@ -208,7 +208,7 @@ print(f"both keys at once {both.item():.3f}, mean of the outputs {values.mean():
 widgets.came_out("15.A", "its output and one more number")
 
 # %% [markdown]
-# The outputs alone would leave us with the mean, or some other guess. With the `lse` the result is that of both keys at once. It comes with an `lse` of its own, so a third part can be merged in the same way.
+# Two outputs alone aren't enough. These two would give 6 if their sums were equal, and as they are they give 7. The result comes with an `lse` of its own, so a third part can be merged in the same way.
 #
 # An `lse` can be a few hundred, too large for its exponential. And a part in which a query sees nothing has $o = 0$ and $\ell = -\infty$. How does one merge in spite of that? **Do exercise 15.2 now (10 minutes), then read on.**
 
@@ -267,7 +267,7 @@ for i, way in enumerate(("ring", "gather")):
 # %% [markdown]
 # Outputs and gradients are those of one process, but for rounding.
 #
-# Step through the ring yourself. Each rank has a color. Its rows of the scores are strong where it computes in this step, pale where it has computed before, and white where it still will. Gray is what the mask hides:
+# Step through the ring yourself. Each rank has a color. Its rows of the scores are strong where it computes now, pale where it has computed before, and white where it still will. Gray is what the mask hides:
 
 # %%
 steps = widgets.ring_steps()
@@ -289,7 +289,7 @@ steps
 # ## 15.5 What is sent
 # *Core · 6 minutes*
 #
-# There are two ways now to bring every query together with every key, the ring and gathering. A rank of the ring never has more than two blocks, its own aside. A rank that gathers has them all.
+# There are two ways now to bring every query together with every key. A rank of the ring never has more than two traveling blocks. A rank that gathers has them all.
 
 # %%
 widgets.predict(
@@ -314,7 +314,7 @@ widgets.came_out("15.B", more)
 #
 # On the way back the keys and values of a ring go around again. Their gradients go with them, and once more to get home, so in our implementation that costs $(2P-1)\,N$. Gathering has kept the keys and sends only gradients, $(P-1)\,N$. With fewer key/value heads (lesson 07) $N$ shrinks for both.
 #
-# The other price is **memory**. Let's count every tensor that rank 0 has at once, on the way there, for a text of 1,024 tokens. The third way gathers all keys and values and then goes through them block by block, merging as the ring does. It is there to tell the two ideas apart.
+# The other price is **memory**. Let's count every tensor that rank 0 has at once, on the way there, for a text of 1,024 tokens. The third way gathers all keys and values and then goes through them block by block, merging as the ring does.
 
 
 # %%
@@ -327,25 +327,26 @@ def gathered_in_blocks(query, key, value, communicator, ring):
 
 
 # %%
-def memory_on_ranks(rank, P, L, d_head):
+def memory_on_ranks(rank, P, L, head_sizes):
     ring, peaks = Ring(layout("contiguous", L, P)), []
-    for attend in (ring_attention, gathered_attention, gathered_in_blocks):
-        own = [torch.zeros(1, 1, L // P, d_head) for _ in range(3)]
-        with TensorMemory(*own) as memory:
-            attend(*own, Communicator(), ring)
-        peaks.append(memory.peak)
-    return peaks
+    for d_head in head_sizes:
+        for attend in (ring_attention, gathered_attention, gathered_in_blocks):
+            own = [torch.zeros(1, 1, L // P, d_head) for _ in range(3)]
+            with TensorMemory(*own) as memory:
+                attend(*own, Communicator(), ring)
+            peaks.append(memory.peak)
+    return torch.tensor(peaks).view(-1, 3)
 
 
 # %%
-print("head size  ranks      ring    gather   gather, then blocks")
-for P, d_head in ((1, 16), (2, 16), (4, 16), (4, 1024)):
-    peaks = run_on_ranks(memory_on_ranks, P, 1024, d_head).values[0]
-    shown = "".join(f"{peak / 1e6:7.2f} MB" for peak in peaks)
-    print(f"{d_head:9}{P:7}{shown}")
+print("ranks  head size      ring    gather   gather, then blocks")
+for P, head_sizes in ((1, (16,)), (4, (16, 1024))):
+    table = run_on_ranks(memory_on_ranks, P, 1024, head_sizes).values[0]
+    for d_head, peaks in zip(head_sizes, table.tolist(), strict=True):
+        print(f"{P:5}{d_head:11}", "".join(f"{p / 1e6:7.2f} MB" for p in peaks))
 
 # %% [markdown]
-# *At head size 16, merging is what saves memory. Whoever gathers and then goes block by block needs little more than the ring. Attending to all gathered keys at once makes tables of shape $(L/P, L)$, and going block by block tables of shape $(L/P, L/P)$. The ring itself saves keys and values, two traveling blocks in place of $P$. That shows where keys are wide, in the last line.*
+# *At head size 16, merging is what saves memory. Attending to all gathered keys at once makes tables of shape $(L/P, L)$. Block by block they have shape $(L/P, L/P)$, and then it hardly matters whether one gathers first. The ring itself saves keys and values, two traveling blocks in place of $P$. That shows in the last line, where keys are wide.*
 #
 # Exercise 15.5 (*more*) turns the ring around and lets the queries travel.
 
@@ -437,12 +438,12 @@ plotting.mark_places(ax, {f"{bend:.0f}": bend for bend in bends})
 plotting.show(
     ax,
     "Speed by number of ranks for a million tokens and 32 heads, without a mask. With "
-    "NVLink it follows the diagonal. With InfiniBand it bends at 42 ranks and stays "
-    "flat, or with a quarter of the keys and values at 168.",
+    "NVLink it follows the diagonal. With InfiniBand it stays at 42, or with a quarter "
+    "of the keys and values at 168. The dotted lines are at so many ranks.",
 )
 
 # %% [markdown]
-# *Past $L \cdot S / F$ ranks, a longer ring isn't any faster.* The dotted lines are there. The blocks have become too short to hide what is sent, and each rank still has to receive the keys and values of the whole text, whatever $P$ is. More ranks do help if they divide the heads as well. With each block's 32 heads on 32 machines and rings of 32, the same 1,024 ranks are all put to use (not counting what dividing the heads sends). All this is a bound on paper. No machine reaches its peak, and starting a message takes time too.
+# *Past $L \cdot S / F$ ranks, where the dotted lines are, a longer ring isn't any faster.* The blocks have become too short to hide what is sent, and each rank still has to receive the keys and values of the whole text, whatever $P$ is. More ranks do help if they divide the heads as well. With each block's 32 heads on 32 machines and rings of 32, the same 1,024 ranks are all put to use (not counting what dividing the heads sends). All this is a bound on paper. No machine reaches its peak, and starting a message takes time too.
 
 # %% [markdown]
 # ## 15.8 What a kernel leaves out
@@ -468,13 +469,6 @@ for length in (24, 96, 384):
         table = visible_table(Ring(layout(name, length, 4), causal=True))
         total[name] = table.max(dim=0).values.sum().item()
     print(f"{length:3} tokens: {total}, {total['striped'] / total['zigzag']:.3f}")
-
-# %% [markdown]
-# Our own loop hands a block on before it computes, so ranks may drift apart and needn't all wait in every step. Then the rank with the most work altogether decides. For whole chunks in a row that is the last one:
-
-# %%
-table = work_table(Ring(layout("contiguous", 24, 4), causal=True))
-print("work of each rank:", table.sum(dim=1).tolist())
 
 # %% [markdown]
 # ## 15.9 An all_reduce, message by message
@@ -607,7 +601,7 @@ except RanksFailed as error:
 #
 # **Answering.** In a long conversation the keys and values of all earlier messages are kept, and a new message may be short. Then the queries are what's small. Yang et al. (2024) built both rings, one in which keys and values travel and one in which queries do, and choose between them. Exercise 15.5 counts when.
 #
-# **Both cuts at once.** Heads and tokens aren't rivals. In section 15.7 a ring over 32 ranks for each of 32 heads used 1,024 ranks well. Ulysses (section 15.11) needs as many heads as ranks, which a ring doesn't.
+# **Both cuts at once.** Heads and tokens aren't rivals. In section 15.7 a ring over 32 ranks for each of 32 heads used 1,024 ranks well. Ulysses (section 15.11) has no use for more ranks than heads, and a ring has.
 
 # %% [markdown]
 # ## Recap
@@ -615,7 +609,7 @@ except RanksFailed as error:
 #
 # 1. **Ranks** are processes with a memory of their own. A run gives you what each rank returned and printed, or an error that names a rank.
 # 2. **Heads** divide because the output projection is a sum over heads. That takes one `all_reduce` on the way there and one on the way back.
-# 3. **Tokens** divide because partial results merge by their `lse`. In a ring only two blocks of keys and values are with a rank at a time, its own aside.
+# 3. **Tokens** divide because partial results merge by their `lse`. In a ring a rank has only two traveling blocks at a time.
 # 4. **Counted**, our ring sends $(P-1)\,N$ there and $(2P-1)\,N$ back. Zigzag gives every rank the same work under a causal mask, if the text fills all places.
 # 5. **On paper**, sending is hidden once a block has at least $F / S$ tokens. Past $L \cdot S / F$ ranks a longer ring isn't faster.
 
