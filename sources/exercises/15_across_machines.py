@@ -724,7 +724,8 @@ for case in CASES:
     print(f"{case:15}", {name: division_results[case, name] for name in NAMES})
 mine = division_results["mine"]
 print("mine, 4 ranks  ", {case: time_of(mine, case) for case in CASES})
-print(f"half, zigzag: {division_results['times as fast']:.2f} times as fast as one rank")
+times = division_results["times as fast"]
+print(f"half, zigzag: {times:.2f} times as fast as one rank")
 short = torch.arange(48).view(4, 12)  # a text of 48 tokens, in a row
 time = pair_table(short, causal[:48, :48], 4).amax(dim=0).sum()
 print(f"48 tokens in a row, without padding: {time}")
@@ -778,7 +779,7 @@ check("15.10", quiz_15_10)
 
 # %%
 def my_attention(layer, y, q_positions, communicator):
-    """Attention of one layer for a rank's own tokens, (B, n, d_model), by your pieces."""
+    """Attention of one layer for a rank's own tokens, (B, n, d_model), by your code."""
     heads = layer.self_attention
     query = split_heads(heads.q_proj(y), heads.num_heads)  # (B, H, n, d_head)
     key = split_heads(heads.k_proj(y), heads.num_kv_heads)

@@ -424,17 +424,14 @@ print(f"InfiniBand, a ring of 32 for each of 32 heads: {one / both:.0f} times as
 widgets.came_out("15.D", "not at all")
 
 # %%
-ranks_tried = torch.tensor(counts, dtype=torch.float)
-ax = plotting.curves(
-    ranks_tried, speedups, xlabel="ranks", ylabel="times as fast as one rank"
-)
-ticks = [4**i for i in range(6)]
-ax.set_xscale("log", base=2)
-ax.set_yscale("log", base=2)
-ax.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
-ax.set_yticks(ticks, [f"{tick:,}" for tick in ticks])
-bends = [2**20 / smallest_hidden_block(CLUSTERS[1], heads_per_kv_head=g) for g in (1, 4)]
-plotting.mark_places(ax, {f"{bend:.0f}": bend for bend in bends})
+labels = {"xlabel": "ranks", "ylabel": "times as fast as one rank"}
+ax = plotting.curves(torch.tensor(counts), speedups, **labels)
+ax.loglog(base=2)
+for axis in (ax.xaxis, ax.yaxis):
+    axis.set_ticks(counts[::2], [f"{tick:,}" for tick in counts[::2]])
+for shared in (1, 4):  # query heads to a key/value head
+    bend = 2**20 / smallest_hidden_block(CLUSTERS[1], heads_per_kv_head=shared)
+    plotting.mark_places(ax, {f"{bend:.0f}": bend})
 plotting.show(
     ax,
     "Speed by number of ranks for a million tokens and 32 heads, without a mask. With "
@@ -574,7 +571,8 @@ expected, _ = scaled_dot_product_attention(short[0], k, v)
 for length in (22, None):
     ring = Ring(layout("zigzag", 24, 4), length=length)
     error = (simulate_ring(*padded, ring).output[:, :, :22] - expected).abs().max()
-    print(f"length={length}:", "below 1e-12" if error < 1e-12 else f"off by {error:.2f}")
+    off = "below 1e-12" if error < 1e-12 else f"off by {error:.2f}"
+    print(f"length={length}:", off)
 
 # %% [markdown]
 # **A rank that waits for a message that was never sent.** If the other process ended, the rank would soon hear of a closed connection. As long as it lives, gloo lets it wait for half an hour by default. So `run_on_ranks` has a limit of its own, and its message says where each rank was:

@@ -4,9 +4,11 @@ import math
 
 import pytest
 import torch
+from recorded_answers import recorded_answers
 
 from course_checks.catalogue import catalogue_entry
 from course_checks.deciding.find import find
+from course_checks.engine import run
 from course_checks.lesson_15.division_results import BEHIND, JOBS, NAMES, TILE, divided, table_of, time_of
 from course_utils.attention import scaled_dot_product_attention
 from course_utils.distributed.layouts import inverse_order, layout
@@ -195,6 +197,26 @@ def test_each_of_the_three_divisions_wins_once(case, name):
 def test_no_division_of_the_page_is_good_enough_as_one_s_own(name):
     times = {case: [time_of(table_of(divided(other, 4), case)) for other in (name, *NAMES)] for case in JOBS}
     assert any(own > BEHIND * min(three) for own, *three in times.values())
+
+
+@pytest.mark.parametrize(
+    ("change", "claim"),
+    [
+        ({("full", "zigzag"): [1600, 1201]}, "full, zigzag"),
+        ({("window, tile 1", "striped"): [1008, 704]}, "window, tile 1, striped"),
+        ({("best", "window, tile 1"): "contiguous"}, "best, window, tile 1"),
+        ({("best", "full"): "none"}, "best, full"),
+        ({"times as fast": 1248 / 672}, "times as fast"),
+        ({"mine": torch.arange(96).view(3, 32)}, "mine"),
+        ({"mine": torch.arange(96).view(24, 4).T}, "mine"),
+    ],
+)
+def test_the_claim_of_the_experiment_that_a_change_breaks_is_told(change, claim):
+    answer = next(answer for answer in recorded_answers("15.9") if answer.is_right)
+    space = {"__name__": "__main__"}
+    exec(answer.text, space)
+    verdict = run(find("15.9"), space["division_results"] | change)
+    assert not verdict.passed and verdict.mistake == claim, verdict.text()
 
 
 def test_half_a_text_in_zigzag_is_a_shorter_text_in_a_row():
