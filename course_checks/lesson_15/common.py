@@ -7,7 +7,10 @@ LAYOUTS = tuple(f"{MODULES}layouts.{name}" for name in ("Layout", "layout", "zig
 RINGS = (
     *(f"{MODULES}ring_attention.{name}" for name in ("Ring", "ring_attention", "ring_bytes")),
     *(f"{MODULES}gathered_attention.{name}" for name in ("gathered_attention", "gathered_bytes", "mask_of_rank")),
-    *(f"{MODULES}simulation.{name}" for name in ("simulate_ring", "run_in_lockstep", "work_table", "visible_table")),
+    *(
+        f"{MODULES}simulation.{name}"
+        for name in ("simulate_ring", "run_in_lockstep", "work_table", "visible_table", "pair_table")
+    ),
 )
 
 

@@ -1,4 +1,4 @@
-"""15.7 · Find the bug: a mask by place instead of position."""
+"""15.8 · Find the bug: a mask by place instead of position."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""15.3 · One step of the ring: ranks of several rings, taken through their steps in turn."""
+"""15.3 · One step of the ring, for several documents: ranks of several rings, taken through their steps in turn."""
 
 import math
 
@@ -13,25 +13,31 @@ from .common import LAYOUTS, RINGS, from_both_ends, in_a_row, shuffled
 def cases(seed):
     rng = torch.Generator().manual_seed(seed)
     log_3 = torch.tensor([0.0, math.log(3)]).view(1, 1, 2, 1)
-    by_hand = Case(
-        query=torch.ones(1, 1, 1, 1),
-        key=log_3,
-        value=torch.tensor([100.0, 8.0]).view(1, 1, 2, 1),
-        q_positions=torch.tensor([5]),
-        k_positions=torch.tensor([7, 2]),
-        output=torch.full((1, 1, 1, 1), 4.0),
-        lse=torch.zeros(1, 1, 1),
-    )
+    by_hand = [
+        Case(
+            query=torch.ones(1, 1, 1, 1),
+            key=log_3,
+            value=torch.tensor([100.0, 8.0]).view(1, 1, 2, 1),
+            q_positions=torch.tensor([5]),
+            k_positions=torch.tensor([7, 2]),
+            starts=torch.tensor(starts),
+            output=torch.full((1, 1, 1, 1), 4.0),
+            lse=torch.zeros(1, 1, 1),
+        )
+        for starts in ([0], [0, 2], [0, 3])
+    ]
     return [
-        by_hand,
-        *steps_of_ring(in_a_row(6, 2), (0, 1), (1, 2, 2), 3, 2, rng),
-        *steps_of_ring(from_both_ends(12, 3), (0, 2), (2, 4, 2), 3, 5, rng),
-        *steps_of_ring(shuffled(15, 3, rng), (1,), (1, 3, 1), 4, 3, rng, torch.float64),
+        *by_hand,
+        *steps_of_ring(in_a_row(6, 2), [0], (0, 1), (1, 2, 2), 3, 2, rng),
+        *steps_of_ring(from_both_ends(12, 3), [0, 3, 9], (0, 1), (2, 4, 2), 3, 5, rng),
+        *steps_of_ring(shuffled(15, 3, rng), [0, 1, 6, 10], (1,), (1, 3, 1), 4, 3, rng, torch.float64),
     ]
 
 
-def steps_of_ring(positions, chosen, heads, d_k, d_v, rng, dtype=torch.float32):
+def steps_of_ring(positions, starts, chosen, heads, d_k, d_v, rng, dtype=torch.float32):
     """A case for each step of the chosen ranks, with what these have collected by then; ``heads`` are B, H and H_kv."""
+    starts = torch.tensor(starts)
+    document = torch.bucketize(torch.arange(positions.numel()), starts, right=True)  # (L,)
     batch, num_heads, num_kv_heads = heads
     ranks, length = len(positions), positions.numel()
     query = torch.randn(batch, num_heads, length, d_k, generator=rng, dtype=dtype)
@@ -44,16 +50,19 @@ def steps_of_ring(positions, chosen, heads, d_k, d_v, rng, dtype=torch.float32):
         lse = query.new_full((batch, num_heads, len(own)), -math.inf)
         for step in range(ranks):
             block = positions[(rank - step) % ranks]
-            seen = block <= own[:, None]  # (n, n)
+            seen = (block <= own[:, None]) & (document[block] == document[own][:, None])  # (n, n)
             tensors = {"query": query[:, :, own], "key": key[:, :, block], "value": value[:, :, block]}
-            places = {"q_positions": own.clone(), "k_positions": block.clone()}
-            made.append(Case(*_labels(step, seen), **tensors, **places, output=output.clone(), lse=lse.clone()))
+            places = {"q_positions": own.clone(), "k_positions": block.clone(), "starts": starts.clone()}
+            made.append(
+                Case(*_labels(step, seen, len(starts)), **tensors, **places, output=output.clone(), lse=lse.clone())
+            )
             output, lse = merge(output, lse, *partial_attention(*tensors.values(), seen))
     return made
 
 
-def _labels(step, seen):
+def _labels(step, seen, documents):
     labels = {"it is the first step": step == 0, "no query sees a key of the block": not seen.any()}
+    labels["there are several documents"] = documents > 1
     labels["every query sees the whole block"] = bool(seen.all())
     return [label for label, holds in labels.items() if holds]
 
@@ -62,5 +71,5 @@ EXERCISE = Exercise(
     cases,
     returns=("output", "lse"),
     off_limits=LAYOUTS + RINGS,
-    advice="write down for the first failing case which query may see which key, by their positions, and print your mask.",
+    advice="write down for the first failing case which query may see which key, by position and document, and print your mask.",
 )

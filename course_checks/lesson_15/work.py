@@ -1,4 +1,4 @@
-"""15.6 · Who has to wait."""
+"""15.7 · Who has to wait."""
 
 import torch
 

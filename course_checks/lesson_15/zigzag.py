@@ -1,4 +1,4 @@
-"""15.5 · Zigzag and back."""
+"""15.6 · Zigzag and back."""
 
 from ..deciding.exercise import Case, Exercise
 from .common import LAYOUTS

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from ..arguments import require_divides, require_shape
 from .communication import Result, RingProgram, num_bytes
 from .ring_attention import Ring
 
@@ -95,6 +96,40 @@ def visible_table(ring: Ring) -> Int[Tensor, "P P"]:
         return sum(t.pairs if t.mask is None else int(t.mask.sum()) for t in ring.tiles(rank, step))
 
     return torch.tensor([[seen(rank, step) for step in ranks] for rank in ranks])
+
+
+def pair_table(positions: Int[Tensor, "P n"], seen: Bool[Tensor, "L L"], tile: int = 1) -> Int[Tensor, "P P"]:
+    """How many pairs each rank (row) computes in each step (column), under any mask and for any division of the tokens.
+
+    A rank cuts the block of a step into tiles of ``tile`` x ``tile`` pairs, in the order of its tokens, and computes those whole
+    in which at least one pair may be seen.
+
+    Args:
+        positions: Of each rank's tokens in the text, each position once.
+        seen: What may be seen, queries by keys, by position in the text.
+        tile: Its side; divides ``n``.
+
+    Raises:
+        ValueError: The positions aren't those of the mask, each once, or ``tile`` doesn't divide ``n``.
+
+    Example:
+        >>> pair_table(torch.tensor([[0, 3], [1, 2]]), torch.ones(4, 4, dtype=torch.bool).tril()).tolist()
+        [[3, 2], [3, 2]]
+    """
+    require_shape("positions", positions, "P n")
+    P, n = positions.shape
+    require_shape("seen", seen, "L L", L=P * n)
+    require_divides("tile", tile, "n", n)
+    if positions.flatten().sort().values.tolist() != list(range(P * n)):
+        raise ValueError(
+            f"positions must hold each of 0 to {P * n - 1} once, one row for each rank; they are {positions.tolist()}"
+        )
+
+    def computed(queries: Tensor, keys: Tensor) -> int:
+        tiles = seen[queries][:, keys].view(n // tile, tile, n // tile, tile)
+        return int(tiles.any(dim=3).any(dim=1).sum()) * tile**2
+
+    return torch.tensor([[computed(positions[rank], positions[rank - step]) for step in range(P)] for rank in range(P)])
 
 
 def _delivery(tensors: tuple[Tensor, ...]):

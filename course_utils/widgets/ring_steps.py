@@ -36,12 +36,12 @@ def ring_steps() -> LiveFigure:
     """
 
     def draw(figure: Figure, ranks: int, step: int, order: str, causal: bool) -> None:
-        ring, now = Ring(layout(order, LENGTH, ranks), causal=causal), min(step, ranks) - 1
+        ring, now, last = Ring(layout(order, LENGTH, ranks), causal=causal), min(step, ranks - 1), ranks - 1
         scores, circle = figure.add_axes((0.06, 0.12, 0.38, 0.76)), figure.add_axes((0.5, 0.42, 0.24, 0.5))
         bars = figure.add_axes((0.8, 0.14, 0.18, 0.74))
         scores.imshow(colored_scores(ring, now).numpy(), interpolation="nearest")
         scores.set(xlabel="key, by position in the text", ylabel="query", xticks=[], yticks=[])
-        scores.set_title(f"step {now + 1} of {ranks}", fontsize=10)
+        scores.set_title(f"step {now}, the last is step {last}", fontsize=10)
         draw_circle(circle, ranks, now)
         work = work_table(ring)  # (ranks, steps)
         for rank in range(ranks):
@@ -50,18 +50,25 @@ def ring_steps() -> LiveFigure:
             bars.barh(rank, this, left=done, color=SHADES[rank])
         bars.set(xlabel="pairs computed", yticks=range(ranks), ylim=(ranks - 0.5, -0.5))
         bars.set_yticklabels([f"rank {rank}" for rank in range(ranks)], fontsize=8)
-        bars.set_xlim(0, 1.05 * float(work.sum(dim=1).max()))
-        slowest = work.max(dim=0).values  # (steps,): all wait for it
-        busy = work[:, : now + 1].sum().item() / (ranks * slowest[: now + 1].sum().item())
-        figure.text(0.49, 0.2, f"so far the ranks have been\nbusy {busy:.0%} of the time", fontsize=10)
+        bars.set_xlim(0, 1.05 * LENGTH**2 / ranks)  # a rank's pairs without a mask: the same for all layouts
+        time = int(work[:, : now + 1].max(dim=0).values.sum())  # in each step all wait for the slowest
+        figure.text(0.49, 0.2, time_so_far(time, done=now == last), fontsize=10)
 
     controls = {
         "ranks": ipywidgets.Dropdown(options=RANKS, value=4, description="ranks", **WIDE),
-        "step": ipywidgets.IntSlider(1, min=1, max=max(RANKS), description="step", **WIDE),
+        "step": ipywidgets.IntSlider(0, min=0, max=3, description="step", **WIDE),
         "order": ipywidgets.Dropdown(options=LAYOUTS, description="who holds which tokens", **WIDE),
         "causal": ipywidgets.Checkbox(True, description="causal mask", **WIDE),
     }
+    ranks, step = controls["ranks"], controls["step"]
+    ranks.observe(lambda change: setattr(step, "max", change["new"] - 1), "value")  # a ring has as many steps as ranks
     return LiveFigure("ring attention, step by step", draw, controls, (9.4, 4.2))
+
+
+def time_so_far(time: int, *, done: bool) -> str:
+    """What the widget says of the time, in pairs of the rank that has most to do in each step."""
+    so_far = f"done in the time of {time} pairs," if done else f"time so far: {time} pairs,"
+    return f"{so_far}\nif all wait after each step"
 
 
 def colored_scores(ring: Ring, now: int) -> Float[Tensor, "L L 3"]:

@@ -9,9 +9,9 @@
 # %% [markdown]
 # # 15 · Across machines: exercises
 #
-# Nine exercises, 27 points. By the end you have cut an attention into heads for several ranks, merged what parts of the keys say, written the step of a ring, and counted what each rank sends and computes. Then your pieces take a text whose table of scores is too large for one process.
+# Ten exercises, 32 points. By the end you have cut an attention into heads for several ranks, merged what parts of the keys say, written the step of a ring, counted what each rank sends and computes, and found out which division fits which job. Then your pieces run a language model on four processes.
 #
-# {{colab_link}} · short path about 25 minutes, everything about 100 · builds on {{lesson_link}}
+# {{colab_link}} · short path about 25 minutes, everything about 2 hours · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like, and `failing_case()` hands you what the last failed check called your answer with. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it.
@@ -20,14 +20,22 @@
 import math
 
 import torch
+import torch.nn.functional as F
 
 from course_checks import check, failing_case, hint
+from course_utils import pretrained, widgets
 from course_utils.attention import scaled_dot_product_attention
+from course_utils.datasets.documentation import documentation_split
+from course_utils.datasets.text_windows import encode_text
 from course_utils.distributed.communication import Communicator
+from course_utils.distributed.layouts import layout
 from course_utils.distributed.partial_attention import merge, partial_attention
 from course_utils.distributed.processes import RanksFailed, run_on_ranks
+from course_utils.distributed.simulation import pair_table
 from course_utils.distributed.tensor_memory import TensorMemory
 from course_utils.masks import causal_mask
+from course_utils.multi_head import merge_heads, split_heads
+from course_utils.positions import apply_rope, rotary_angles
 
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=88)
 torch.set_num_threads(1)
@@ -111,7 +119,7 @@ check("15.1", head_shard)
 # ### 15.2 · Merge two partial results
 # 3 points · difficulty 3 of 5 · 10 minutes · core
 #
-# Write `merge_parts(output_1, lse_1, output_2, lse_2)`, which makes attention over all keys out of attention over two parts of them. A query that has seen nothing in a part has output 0 and an `lse` of minus infinity there. One that has seen nothing in either of them keeps both. An `lse` can be a few hundred, and its exponential is then more than a float32 can hold.
+# Write `merge_parts(output_1, lse_1, output_2, lse_2)`, which makes attention over all keys out of attention over two parts of them. Each output was already divided by the sum of exponentials over its own part. How much of each goes into the whole is for you to work out, and the example tells you whether you're right. A query that has seen nothing in a part has output 0 and an `lse` of minus infinity there. One that has seen nothing in either of them keeps both. An `lse` can be a few hundred, and its exponential is then more than a float32 can hold.
 #
 # | argument | shape |
 # |---|---|
@@ -177,44 +185,62 @@ check("15.2", merge_parts)
 # </details>
 
 # %% [markdown]
-# ### 15.3 · One step of the ring
-# 4 points · difficulty 3 of 5 · 15 minutes · more
+# ### 15.3 · One step of the ring, for several documents
+# 4 points · difficulty 3 of 5 · 17 minutes · more
 #
-# A block of keys and values has just arrived at a rank. Write `ring_step(query, key, value, q_positions, k_positions, output, lse)`, which lets the rank's queries attend to it and merges that with what they have collected so far. The mask is causal, so that a query sees a key at its own position in the text or before. Which positions these are, in whatever order, comes along with the tensors.
+# Short documents are often packed into one long text, one after another, so that no place is wasted. Then a query sees the keys of its own document, at its own position in the text or before, and nothing of the other documents.
+#
+# A block of keys and values has just arrived at a rank. Write `ring_step(query, key, value, q_positions, k_positions, starts, output, lse)`, which lets the rank's queries attend to the block and merges that with what they have collected so far. The positions of the tokens, in whatever order, come along with the tensors. Where each document begins is known to all ranks.
 #
 # | argument | shape |
 # |---|---|
 # | `query` | `(B, H, n, d_k)`, the rank's own |
 # | `key`, `value` | `(B, H_kv, n_k, d_k)` and `(B, H_kv, n_k, d_v)`, the block |
 # | `q_positions`, `k_positions` | `(n,)` and `(n_k,)`, positions in the whole text |
+# | `starts` | `(D,)`, the position of each document's first token, ascending, the first one 0 |
 # | `output`, `lse` | `(B, H, n, d_v)` and `(B, H, n)`, collected so far; before the first step 0 and minus infinity |
 # | returns | the new `output` and `lse` |
 #
 # The arguments must stay as they are. `partial_attention` of the page and your `merge_parts` (or `merge` of the page) may be used. The check takes the ranks of several rings through their steps, one after the other, and some see nothing in a block.
 #
-# Example: a query at position 5 has seen a value 4 with `lse` 0. Now a block arrives with keys at positions 7 and 2, scores $0$ and $\ln 3$, and values 100 and 8. The new output is 7. Going by places in the block instead, it would see the 100.
+# Example: a query at position 5 has seen a value 4 with `lse` 0. Now a block arrives with keys at positions 7 and 2, scores $0$ and $\ln 3$, and values 100 and 8. With a single document, `starts` `[0]`, the new output is 7. With documents that begin at 0 and 2 it is 7 as well, and with 0 and 3 the query sees neither key and the output stays 4.
 
 # %% tags=["exercise"]
-def ring_step(query, key, value, q_positions, k_positions, output, lse):
+def ring_step(query, key, value, q_positions, k_positions, starts, output, lse):
     # BEGIN SOLUTION
+    q_document = (q_positions[:, None] >= starts).sum(dim=1)  # (n,)
+    k_document = (k_positions[:, None] >= starts).sum(dim=1)  # (n_k,)
     mask = k_positions <= q_positions[:, None]  # (n, n_k)
+    mask = mask & (k_document == q_document[:, None])
     part = partial_attention(query, key, value, mask)
     return merge_parts(output, lse, *part)
     # END SOLUTION
 
 
 # %% [markdown] tags=["mistakes"]
+# Try: find out for each position in which document it lies. Two tokens may only meet if these agree.
+# documents are ignored: queries see the keys of earlier documents too.
+#     mask & (k_document == q_document[:, None]) => mask
+# the first token of a document is counted to the document before it.
+#     >= starts => > starts
+# all keys of a block are taken to lie in one document, that of the first of them.
+#     k_document == q_document => k_document[0] == q_document
+# all queries of a rank are taken to lie in one document, that of the first of them.
+#     q_document[:, None] => q_document[:1, None]
+# a query that begins a document also sees the document before it.
+#     mask & (k_document == q_document[:, None]) => mask & ((k_document == q_document[:, None]) | (k_document == ((q_positions - 1)[:, None] >= starts).sum(dim=1)[:, None]))
+# only the last document counts: what lies before it counts as one document.
+#     >= starts => >= starts[-1:]
+# Try: within a document a query still sees only what comes before it, and itself.
+# nothing but the document matters: queries see later keys of their own document.
+#     k_positions <= q_positions[:, None] => torch.ones(len(q_positions), len(k_positions), dtype=torch.bool)
 # Try: what do positions say about a block in which every key comes later than every query?
 # the mask goes by places in the block, a triangle, and not by positions in the text.
 #     k_positions <= q_positions[:, None] => torch.ones(len(q_positions), len(k_positions), dtype=torch.bool).tril()
-# nothing is masked: queries see keys that come later.
-#     partial_attention(query, key, value, mask) => partial_attention(query, key, value)
 # positions are counted on from the first of each block, as if the tokens were in a row.
 #     k_positions <= q_positions[:, None] => k_positions[0] + torch.arange(len(k_positions)) <= (q_positions[0] + torch.arange(len(q_positions)))[:, None]
 # a block is seen whole or not at all, by the position of its first key.
 #     k_positions <= q_positions[:, None] => (k_positions[0] <= q_positions[:, None]).expand(-1, len(k_positions))
-# the block is judged as a whole, by its first position: earlier is seen, later is hidden, and the rank's own gets a triangle.
-#     k_positions <= q_positions[:, None] => torch.ones(len(q_positions), len(k_positions)).tril(len(k_positions) * int(torch.sign(q_positions[0] - k_positions[0]))) > 0
 # Try: compare each key's position with each query's: key <= query.
 # a query does not see the key at its own position.
 #     k_positions <= q_positions => k_positions < q_positions
@@ -242,89 +268,143 @@ check("15.3", ring_step)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `q_positions[:, None]` is a column, one row for each query. Compare it with all of `k_positions`.
+# How many entries of `starts` are at or before a position? That number tells documents apart. A column of queries beside a row of keys compares every pair at once.
 # </details>
 
 # %% [markdown]
-# ### 15.4 · Who sends what when
-# 4 points · difficulty 2 of 5 · 12 minutes · more
+# ### 15.4 · A rank dies
+# 1 point · difficulty 3 of 5 · 3 minutes · core
 #
-# Write `ring_plan(P, B, L, num_heads, num_kv_heads, d_head, num_bytes)`, which says before anything runs where each block will be and what it will cost. Keys and values both have heads of size `d_head`, every number takes `num_bytes` bytes, and `P` divides `L`. It returns five things.
+# Four ranks run ring attention forward, and nobody watches them. Steps are counted from 0. At the end of step 0, before it has received anything, rank 2 runs out of memory and ends. It has handed on its own block by then, and will hand on no other. Whatever was sent still arrives, and a rank doesn't wait for what it sends, only for what it gets. Which of the others finish all four steps?
+#
+# - **a.** All three, with a gap in their results where a block didn't come.
+# - **b.** None of them.
+# - **c.** Rank 1 alone, the one before rank 2 in the ring.
+# - **d.** Rank 3 alone, the one after rank 2 in the ring.
+
+# %% tags=["quiz"]
+quiz_15_4 = ""  # your letter between the quotes
+# BEGIN SOLUTION
+quiz_15_4 = "c"
+# END SOLUTION
+
+# %% [markdown] tags=["solution"]
+# Why each option is right or wrong:
+#
+# - **a.** nothing tells a rank to go on without a block, so it waits. And a result in which a block is missing would be wrong without looking wrong.
+# - **b.** two of them wait for ever, since the block of rank 1 stops at rank 2. But rank 1 has that block itself, so check which blocks it still needs, and which way they come.
+# - **c.** it needs the blocks of ranks 0, 3 and 2, and these come over 3 and 0. Ranks 3 and 0 wait for the block of rank 1, which would have to pass through rank 2. So one rank reports success while the result can never be complete, and that's why somebody has to watch all of them.
+# - **d.** rank 3 gets the block of rank 2 itself in time, but then it needs that of rank 1, which would have to pass through rank 2.
+
+# %% tags=["check"]
+check("15.4", quiz_15_4)
+
+# %% [markdown]
+# ### 15.5 · Let the queries travel
+# 4 points · difficulty 3 of 5 · 14 minutes · more
+#
+# You chat with a model that runs on several ranks. Each rank has kept its part of the keys and values of all that was said. Now you send a message, and its queries are divided among the ranks as well. Keys and values could travel, as on the page. Or they stay where they are and the **queries** travel:
+#
+# - Rank $r$ begins with its own queries. In each step a rank lets the queries that it holds attend to its own keys and values, and merges what it finds with what they have collected.
+# - Then it hands all of it to the rank **before** it (rank 0 to the last one): the queries, their output so far, and their `lse`.
+# - After the last step nobody needs the queries any more. Output and `lse` are handed on once more, in the same direction, and that brings them home.
+#
+# Write `query_ring(P, B, L_q, L_k, num_heads, num_kv_heads, d_head, num_bytes)`. The message has `L_q` tokens and the kept keys and values are of `L_k` tokens, both over all ranks, and `P` divides both. Queries, keys, values and outputs all have heads of size `d_head`. Every number takes `num_bytes` bytes, those of the `lse` too.
 #
 # | returned | what it is |
 # |---|---|
-# | `holders` | `(P, P)` whole numbers; row $r$, column $s$ says whose block rank $r$ holds in step $s$ |
-# | `there` | bytes that a rank sends forward |
-# | `back` | bytes that a rank sends on the way back; gradients are as large as what they belong to |
-# | `ring_held` | the most bytes of travelling keys and values that a rank has at once forward, which are the block that it works with and one that is just arriving (its own, kept for the way back, isn't counted) |
-# | `gathered_held` | the same if each rank gathers all keys and values |
+# | `holders` | `(P, P)` whole numbers; row $r$, column $s$ says whose queries rank $r$ holds in step $s$, counted from 0 |
+# | `keys_sent` | bytes that each rank sends if keys and values travel as on the page |
+# | `queries_sent` | bytes that each rank sends if the queries travel |
 #
-# With a single rank nothing is sent, and nothing arrives.
+# A single rank sends nothing in either way. Attention alone is counted, without a way back.
 #
-# Example: `ring_plan(3, 1, 6, 4, 2, 5, 4)` has blocks of 160 bytes, so it returns `[[0, 2, 1], [1, 0, 2], [2, 1, 0]]` as a tensor, then 320, 800, 320 and 480.
+# Examples: `query_ring(3, 1, 3, 12, 4, 2, 5, 2)` is `[[0, 1, 2], [1, 2, 0], [2, 0, 1]]` as a tensor, then 320 and 224. `query_ring(1, 1, 2, 8, 4, 2, 5, 2)` is `[[0]]`, then 0 and 0.
 
 # %% tags=["exercise"]
-def ring_plan(P, B, L, num_heads, num_kv_heads, d_head, num_bytes):
+def query_ring(P, B, L_q, L_k, num_heads, num_kv_heads, d_head, num_bytes):
     # BEGIN SOLUTION
     ranks, steps = torch.arange(P)[:, None], torch.arange(P)
-    holders = (ranks - steps) % P  # (P, P)
-    block = 2 * B * num_kv_heads * (L // P) * d_head * num_bytes
-    there = (P - 1) * block
-    back = there + P * block if P > 1 else 0
-    return holders, there, back, min(P, 2) * block, P * block
+    holders = (ranks + steps) % P  # (P, P)
+    keys_values = 2 * B * num_kv_heads * (L_k // P) * d_head * num_bytes
+    queries = B * num_heads * (L_q // P) * d_head * num_bytes
+    lse = B * num_heads * (L_q // P) * num_bytes
+    home = queries + lse if P > 1 else 0  # an output is as large as its queries
+    keys_sent = (P - 1) * keys_values
+    queries_sent = (P - 1) * (queries + queries + lse) + home
+    return holders, keys_sent, queries_sent
     # END SOLUTION
 
 
 # %% [markdown] tags=["mistakes"]
-# Try: rank r hands its block to rank r + 1. Whose block has rank 0 after that?
-# the blocks travel the other way round, from each rank to the one before it.
-#     (ranks - steps) % P => (ranks + steps) % P
-# the table has negative numbers: after rank 0 the ring isn't closed.
-#     (ranks - steps) % P => ranks - steps
-# Try: what travels is a block of keys and values. How many heads do these have, and how many tokens?
-# blocks are counted with all query heads, but keys and values have fewer.
-#     B * num_kv_heads => B * num_heads
+# Try: rank 1 hands its queries to rank 0. Whose queries has rank 0 in step 1?
+# the queries travel the other way round, from each rank to the one after it.
+#     (ranks + steps) % P => (ranks - steps) % P
+# the table has numbers of ranks that there aren't: after the last one the ring isn't closed.
+#     (ranks + steps) % P => ranks + steps
+# Try: write down for one rank, hop by hop, what it hands on, and count the hops of each.
+# the last hop, which brings output and lse home, is missing.
+#     ` + home` => 
+# the queries go home as well, though nobody needs them after the last step.
+#     home = queries + lse if => home = queries + queries + lse if
+# only the queries are counted, and not what they have collected.
+#     (queries + queries + lse) + home => queries
+# the output is counted on its last hop alone, but it travels with the queries from the first.
+#     (queries + queries + lse) => queries
+# the lse is left out: without it nothing could be merged.
+#     (queries + queries + lse) => (queries + queries)
+#     home = queries + lse if => home = queries if
+# keys and values are sent P times, but nobody needs them after the last step.
+#     keys_sent = (P - 1) * => keys_sent = P * (P > 1) *
+# a single rank sends its output home to itself.
+#     home = queries + lse if P > 1 else 0 => home = queries + lse
+# Try: queries have num_heads heads and L_q tokens; keys and values have num_kv_heads and L_k.
+# keys and values are counted with all query heads.
+#     2 * B * num_kv_heads => 2 * B * num_heads
+# queries are counted with the few heads of the keys.
+#     queries = B * num_heads => queries = B * num_kv_heads
+# the lse has a number for each feature, but it is one number for each query and head.
+#     lse = B * num_heads * (L_q // P) => lse = B * num_heads * (L_q // P) * d_head
 # only keys are counted, or only values.
-#     2 * B * num => B * num
-# a block is taken for the whole text.
-#     (L // P) => L
+#     2 * B * num_kv => B * num_kv
 # numbers are counted, not bytes.
 #     d_head * num_bytes => d_head
-# Try: follow one block from its rank until every rank has seen it, and then its gradient until it is home.
-# forward a block is sent P times, but nobody needs it after the last step.
-#     there = (P - 1) * block => there = P * block
-#     back = there + P * block => back = (2 * P - 1) * block
-# on the way back only the gradients are counted, without the blocks that travel again.
-#     back = there + P * block => back = P * block
-# on the way back the gradients are counted P - 1 times, so none of them gets home.
-#     back = there + P * block => back = there + there
-# on the way back only the blocks are counted, without their gradients.
-#     back = there + P * block => back = there
-# with a single rank a gradient is sent to nobody.
-#     back = there + P * block if P > 1 else 0 => back = there + P * block
-# the block that is just arriving is left out of what a rank has at once.
-#     min(P, 2) * block => block
-# with a single rank a block is taken to arrive, but there is nobody to send it.
-#     min(P, 2) * block => 2 * block
+#     (L_q // P) * num_bytes => (L_q // P)
+# a rank's part is taken for the whole text.
+#     (L_k // P) => L_k
+#     (L_q // P) => L_q
 
 # %% tags=["check"]
-check("15.4", ring_plan)
+check("15.5", query_ring)
 
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# Write the table for three ranks on paper, a column at a time. Each column is the one before it, one place further down.
+# Play three ranks with three slips of paper, one for each rank's queries. Write down after each step who holds which slip, and what goes along with it.
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Section 15.5 has the formulas in words, with $N$ for the bytes of a block. What is left is to find $N$ from the sizes.
+# The queries make $P - 1$ hops and what they have collected makes $P$. An output is as large as its queries, and an `lse` has one number for each query and head.
 # </details>
 
 # %% [markdown]
-# ### 15.5 · Zigzag and back
+# Your counts for a chat with 65,536 tokens on 8 ranks, and heads as in a Llama with 64 query heads and 8 key/value heads of size 128. From how long a message on would you rather let the keys travel?
+
+# %%
+try:
+    for L_q in (8, 512, 2048, 4096, 8192, 65_536):
+        _, keys_sent, queries_sent = query_ring(8, 1, L_q, 65_536, 64, 8, 128, 2)
+        less = "queries" if queries_sent < keys_sent else "keys and values"
+        print(f"{L_q:6} tokens: keys {keys_sent / 1e6:6.0f} MB,", end=" ")
+        print(f"queries {queries_sent / 1e6:8.2f} MB, so send {less}")
+except NotImplementedError:
+    print("Solve 15.5 first.")
+
+# %% [markdown]
+# ### 15.6 · Zigzag and back
 # 3 points · difficulty 3 of 5 · 10 minutes · more
 #
-# Write `zigzag(L, P)`. It cuts the positions 0 to `L - 1` into `2 P` chunks in a row, and gives rank $r$ the $r$-th chunk from the front, then the $r$-th from the end, each in its own order. `2 P` divides `L`.
+# Write `zigzag(L, P)`. It cuts the positions 0 to `L - 1` into `2 P` chunks in a row, and gives each rank two of them. Counted from 0, as ranks are, rank $r$ gets chunk $r$ from the front and then chunk $r$ from the end, so rank 0 has the very first and the very last. The tokens of a chunk stay in their order. `2 P` divides `L`.
 #
 # | returned | shape |
 # |---|---|
@@ -369,7 +449,7 @@ def zigzag(L, P):
 #     positions.flatten().argsort() => torch.arange(L)
 
 # %% tags=["check"]
-check("15.5", zigzag)
+check("15.6", zigzag)
 
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
@@ -382,10 +462,10 @@ check("15.5", zigzag)
 # </details>
 
 # %% [markdown]
-# ### 15.6 · Who has to wait
+# ### 15.7 · Who has to wait
 # 4 points · difficulty 3 of 5 · 13 minutes · more
 #
-# Write `work(positions)`, which counts for any layout, under a causal mask, how many pairs of a query and a key may be seen. In step $s$ rank $r$ holds the keys of rank $r - s$, counted round the ring. (The lesson's table counts what is computed, in whole tiles. Here only what may be seen counts.)
+# Write `work(positions)`, which counts for any layout, under a causal mask, how many pairs of a query and a key may be seen. In step $s$, counted from 0, rank $r$ holds the keys of rank $r - s$, counted round the ring. (The lesson's table counts what is computed, in whole tiles. Here only what may be seen counts.)
 #
 # | | shape |
 # |---|---|
@@ -435,7 +515,7 @@ def work(positions):
 #     table.amax(dim=0).sum() => table.max()
 
 # %% tags=["check"]
-check("15.6", work)
+check("15.7", work)
 
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
@@ -459,10 +539,10 @@ try:
         table, time = work(positions)
         print(f"{name:9} each rank {table.sum(dim=1).tolist()}, time {int(time)}")
 except NotImplementedError:
-    print("Solve 15.5 and 15.6 first.")
+    print("Solve 15.6 and 15.7 first.")
 
 # %% [markdown]
-# ### 15.7 · Find the bug
+# ### 15.8 · Find the bug
 # 3 points · difficulty 3 of 5 · 12 minutes · more
 #
 # Here each rank has gathered the keys of all ranks, those of rank 0 first. It attends with a **sliding window**, so that a query sees itself and the `window - 1` tokens before it. With tokens in a row all is well. In zigzag the numbers are wrong, although nobody raises an error and as many pairs are seen as before:
@@ -545,7 +625,7 @@ def rank_mask(rank, positions, window):
 #     query - key => key - query
 
 # %% tags=["check"]
-check("15.7", rank_mask)
+check("15.8", rank_mask)
 
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
@@ -558,35 +638,115 @@ check("15.7", rank_mask)
 # </details>
 
 # %% [markdown]
-# ### 15.8 · A rank dies
-# 1 point · difficulty 3 of 5 · 3 minutes · core
+# ### 15.9 · Experiment: which division when?
+# 5 points · difficulty 4 of 5 · 25 minutes · more
 #
-# Four ranks run ring attention forward, and nobody watches them. At the end of step 0, before it has received anything, rank 2 runs out of memory and ends. It has handed on its own block by then, and will hand on no other. Whatever was sent still arrives, and a rank doesn't wait for what it sends, only for what it gets. Which of the others finish all four steps?
+# The page divided a full text under a causal mask. Real jobs differ. A batch holds a text that fills only half of its places, or the layers have a sliding window. And a kernel doesn't compute single pairs but **tiles**, each whole if at least one pair in it may be seen.
 #
-# - **a.** All three, with a gap in their results where a block didn't come.
-# - **b.** None of them.
-# - **c.** Rank 1 alone, the one before rank 2 in the ring.
-# - **d.** Rank 3 alone, the one after rank 2 in the ring.
+# `pair_table(positions, seen, tile)` simulates a ring under any mask. It counts the pairs that each rank (row) computes in each step (column), in tiles of `tile` times `tile` pairs. As on the page, all ranks wait for one another after every step, so the **time** of a ring is the largest number of each column, added up. All three masks are causal and for 96 places:
 
-# %% tags=["quiz"]
-quiz_15_8 = ""  # your letter between the quotes
-# BEGIN SOLUTION
-quiz_15_8 = "c"
-# END SOLUTION
+# %%
+query, key = torch.arange(96)[:, None], torch.arange(96)
+causal = key <= query
+seen = {
+    "full": causal,
+    "half": causal & (query < 48) & (key < 48),  # 48 tokens, then padding
+    "window": causal & (query - key < 16),  # a sliding window of 16 tokens
+}
 
-# %% [markdown] tags=["solution"]
-# Why each option is right or wrong:
-#
-# - **a.** nothing tells a rank to go on without a block, so it waits. And a result in which a block is missing would be wrong without looking wrong.
-# - **b.** two of them wait for ever, since the block of rank 1 stops at rank 2. But rank 1 has that block itself, so check which blocks it still needs, and which way they come.
-# - **c.** it needs the blocks of ranks 0, 3 and 2, and these come over 3 and 0. Ranks 3 and 0 wait for the block of rank 1, which would have to pass through rank 2. So one rank reports success while the result can never be complete, and that's why somebody has to watch all of them.
-# - **d.** rank 3 gets the block of rank 2 itself in time, but then it needs that of rank 1, which would have to pass through rank 2.
 
-# %% tags=["check"]
-check("15.8", quiz_15_8)
+def divided(name, P):
+    """The positions of each rank's tokens, (P, 96 / P), in a layout of the page."""
+    of = layout(name, 96, P)
+    return torch.stack([of.positions(rank) for rank in range(P)])
+
+
+print(pair_table(divided("contiguous", 4), seen["half"], 4))
+
+# %%
+widgets.predict(
+    "15.E",
+    "Half of the places are padding. Which division is done first, in tiles of 4?",
+    choices=["contiguous", "zigzag", "striped"],
+)
 
 # %% [markdown]
-# ### 15.9 · When sending hides behind work
+# Measure all three divisions in all three cases, with 3 and with 4 ranks, in tiles of 4. Then look at single pairs for the window, and finally make a division of your own. Put into `division_results`:
+#
+# | entry | what |
+# |---|---|
+# | `(case, name)` | a list of two times, with 3 ranks and with 4, in tiles of 4. For the cases `"full"`, `"half"`, `"window"` and the names `"contiguous"`, `"zigzag"`, `"striped"`. That makes 9 lists |
+# | `("window, tile 1", name)` | the same for `"window"` in tiles of 1. That makes 3 lists |
+# | `("best", case)` | the name that is done first with 4 ranks, for the three cases and for `"window, tile 1"`. That makes 4 names |
+# | `"times as fast"` | how many times as fast the zigzag on 4 ranks is as a single rank, in the case `"half"` in tiles of 4. A single rank has all 96 places in a row |
+# | `"mine"` | positions `(4, 24)` of a division of your own, each of the 96 places once. In tiles of 4 its time must be at most 15 % above the best of the three in each case, `"full"`, `"half"` and `"window"` |
+
+# %% tags=["exercise"]
+division_results = {}
+# BEGIN SOLUTION
+NAMES = ("contiguous", "zigzag", "striped")
+CASES = {case: (case, 4) for case in seen} | {"window, tile 1": ("window", 1)}
+
+
+def time_of(positions, case):
+    mask, tile = CASES[case]
+    return int(pair_table(positions, seen[mask], tile).amax(dim=0).sum())
+
+
+for case in CASES:
+    for name in NAMES:
+        times = [time_of(divided(name, P), case) for P in (3, 4)]
+        division_results[case, name] = times
+    best = min(NAMES, key=lambda name: division_results[case, name][1])
+    division_results["best", case] = best
+alone = time_of(divided("contiguous", 1), "half")
+division_results["times as fast"] = alone / division_results["half", "zigzag"][1]
+rounds = torch.arange(96).view(6, 4, 4)  # six rounds, each a chunk of 4 for each rank
+rounds[1::2] = rounds[1::2].flip(1)  # dealt there and back
+division_results["mine"] = rounds.transpose(0, 1).flatten(1)  # (4, 24)
+# END SOLUTION
+
+# %% tags=["check"]
+check("15.9", division_results)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint 1</summary>
+#
+# A function of a division, a mask and a tile that gives the time is one line. The rest is two loops.
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# For your own division ask what is wrong with each of the three. Zigzag has only two chunks a rank, so half a text misses one of them. Stripes have single tokens, so each tile spans a long piece of text. What lies in between?
+# </details>
+
+# %% tags=["solution"]
+for case in CASES:
+    print(f"{case:15}", {name: division_results[case, name] for name in NAMES})
+mine = division_results["mine"]
+print("mine, 4 ranks  ", {case: time_of(mine, case) for case in CASES})
+times = division_results["times as fast"]
+print(f"half, zigzag: {times:.2f} times as fast as one rank")
+short = torch.arange(48).view(4, 12)  # a text of 48 tokens, in a row
+time = pair_table(short, causal[:48, :48], 4).amax(dim=0).sum()
+print(f"48 tokens in a row, without padding: {time}")
+
+# %% [markdown] tags=["solution"]
+# Each of the three wins once. Zigzag wins for a full text, striped for half a text, tokens in a row for a window in tiles of 4. And the last one depends on the tile, since with single pairs striped wins there too.
+#
+# Why does zigzag lose with half a text? Each rank holds one early chunk and one late one, and the late chunks are all padding. What is left are the early chunks, 12 neighbors to each rank, which is the contiguous division of a text of 48 tokens. The last line above counts that, and it takes the same 528. A zigzag of the 48 tokens alone would even things out again, but then each batch needs a division of its own.
+#
+# Why do stripes lose with a window? A tile of 4 queries and 4 keys of one rank each spans 13 places of the text with 4 ranks, so many tiles are touched by the window and few are filled. With tiles of 1 that cannot happen, and the time falls from 704 to 360.
+#
+# The division of the solution deals out chunks of 4, there and back. A chunk is as long as a tile, so tiles stay filled, and each rank has a chunk in each sixth of the text, so half a text is divided as well as a whole one. It is never more than 4 % behind the best of the three, and with half a text it is ahead of them.
+
+# %% tags=["nbval-ignore-output"]
+if isinstance(division_results, dict) and ("best", "half") in division_results:
+    display(widgets.came_out("15.E", division_results["best", "half"]))
+else:
+    print("Solve 15.9 first.")
+
+# %% [markdown]
+# ### 15.10 · When sending hides behind work
 # 1 point · difficulty 3 of 5 · 3 minutes · more
 #
 # Without a mask, on some cluster, sending costs no time of its own as soon as a rank holds 5,000 tokens or more. Now the mask is causal and the layout zigzag, and a kernel computes only what may be seen, which is about half. Everything else stays as it was. From how many tokens a rank does sending cost no time?
@@ -596,9 +756,9 @@ check("15.8", quiz_15_8)
 # - **c.** From about 10,000, since half of the work hides half as much.
 
 # %% tags=["quiz"]
-quiz_15_9 = ""  # your letter between the quotes
+quiz_15_10 = ""  # your letter between the quotes
 # BEGIN SOLUTION
-quiz_15_9 = "c"
+quiz_15_10 = "c"
 # END SOLUTION
 
 # %% [markdown] tags=["solution"]
@@ -609,58 +769,79 @@ quiz_15_9 = "c"
 # - **c.** work grows with the square of the tokens and bytes grow with the tokens. With half of the work, twice as many tokens are needed before the two are equal again.
 
 # %% tags=["check"]
-check("15.9", quiz_15_9)
+check("15.10", quiz_15_10)
 
 # %% [markdown]
-# ## Payoff: a table that one process refuses
+# ## Payoff: a language model on four processes
 #
-# No process may have more than 10 MB of tensors at once, and the text has 2,048 tokens. The table of all its scores would take more than that. One process could take the blocks of the table in turn. Four do it side by side, and none of them holds the whole text. Your `zigzag` deals the tokens out, your `ring_step` and `merge_parts` go to the processes, and what comes back is put in order by your inverse.
+# Lesson 12's language model reads 512 characters of its test text, which is as much as it was trained on. In one process each layer has a table of 4 · 512 · 512 scores, 4 MB, and more than one of them at a time. Here no process may have more than 6 MB of tensors at once, and 3 of these are the model's weights. Your `zigzag` deals the characters out. Each process runs all four layers on its own ones, and only keys, values and positions travel. Your `ring_step` and `merge_parts` go to the processes. For the model the text is one document, so `starts` is `[0]`.
 
 
 # %%
-def my_ring(rank, P, limit, query, key, value, q_positions):
-    output = torch.zeros_like(query)  # (B, H, n, d)
-    lse = torch.full(query.shape[:-1], -math.inf)  # (B, H, n)
-    communicator, k_positions = Communicator(), q_positions
-    own = (query, key, value, output, lse, q_positions)
-    with TensorMemory(*own, limit=limit) as memory:
-        for step in range(P):
-            if step < P - 1:
-                arriving = communicator.exchange(key, value, k_positions)
-            block = (key, value, q_positions, k_positions)
-            output, lse = ring_step(query, *block, output, lse)
-            if step < P - 1:
-                key, value, k_positions = arriving()
-    return output, memory.peak, communicator.bytes_sent
+def my_attention(layer, y, q_positions, communicator):
+    """Attention of one layer for a rank's own tokens, (B, n, d_model), by your code."""
+    heads = layer.self_attention
+    query = split_heads(heads.q_proj(y), heads.num_heads)  # (B, H, n, d_head)
+    key = split_heads(heads.k_proj(y), heads.num_kv_heads)
+    value = split_heads(heads.v_proj(y), heads.num_kv_heads)
+    angles = rotary_angles(q_positions, heads.d_head).float()  # of the true positions
+    query, key = (apply_rope(x, angles.cos(), angles.sin()) for x in (query, key))
+    output, lse = torch.zeros_like(query), torch.full(query.shape[:-1], -math.inf)
+    k_positions, starts = q_positions, torch.tensor([0])
+    for step in range(communicator.P):
+        if step < communicator.P - 1:
+            arriving = communicator.exchange(key, value, k_positions)
+        block = (key, value, q_positions, k_positions, starts)
+        output, lse = ring_step(query, *block, output, lse)
+        if step < communicator.P - 1:
+            key, value, k_positions = arriving()
+    return heads.o_proj(merge_heads(output))
+
+
+def my_model(rank, P, limit, tokens, targets, positions):
+    model = pretrained.load("language_model").requires_grad_(False)
+    communicator = Communicator()
+    with TensorMemory(tokens, targets, positions, limit=limit) as memory:
+        x = model.embedding(tokens[None])  # (1, n, d_model)
+        for layer in model.layers:
+            y = layer.attention_norm(x)
+            x = x + my_attention(layer, y, positions, communicator)
+            x = x + layer.feed_forward(layer.feed_forward_norm(x))
+        logits = model.generator(model.norm(x))[0]  # (n, V)
+        nats = F.cross_entropy(logits, targets, reduction="sum")
+    return nats.item(), memory.peak, communicator.bytes_sent
 
 
 # %% tags=["nbval-ignore-output"]
-text_rng = torch.Generator().manual_seed(15)
-my_text = [torch.randn(1, 1, 2048, 16, generator=text_rng) for _ in range(3)]
+test_text = encode_text(documentation_split().test)
 
 
-def attend_on(P, limit=10_000_000):
-    """The output in the order of the text, from P processes with your pieces."""
-    positions, inverse = zigzag(2048, P)
-    shares = [(*(x[:, :, own] for x in my_text), own) for own in positions]
-    ranks = run_on_ranks(my_ring, P, limit, per_rank=shares).values
+def bits_on(P, L=512, limit=6_000_000):
+    """Bits per character of the model on P processes, with your pieces."""
+    positions, _ = zigzag(L, P)
+    shares = [(test_text[own], test_text[own + 1], own) for own in positions]
+    ranks = run_on_ranks(my_model, P, limit, per_rank=shares).values
     for rank, (_, peak, sent) in enumerate(ranks):
-        print(f"rank {rank} of {P}: {peak / 1e6:.1f} MB, sent {sent} bytes")
-    return torch.cat([output for output, _, _ in ranks], dim=2)[:, :, inverse]
+        print(f"rank {rank} of {P}: {peak / 1e6:.1f} MB, sent {sent:,} bytes")
+    return sum(nats for nats, _, _ in ranks) / L / math.log(2)
 
 
 for P in (1, 4):
     try:
-        my_output = attend_on(P)
-        expected, _ = scaled_dot_product_attention(*my_text, causal_mask(2048))
-        print(f"{P} ranks, error {(my_output - expected).abs().max():.0e}")
+        print(f"{P} ranks with your pieces: {bits_on(P):.5f} bits per character")
     except NotImplementedError:
-        print("Solve 15.5 first, then 15.2 and 15.3.")
+        print("Solve 15.6 first, then 15.2 and 15.3.")
     except RanksFailed as error:
         print(f"no result with P = {P}:", str(error).splitlines()[0])
 
+# %% tags=["nbval-ignore-output"]
+language = pretrained.load("language_model").requires_grad_(False)
+logits = language(test_text[None, :512])[0]  # (L, V)
+nats = F.cross_entropy(logits, test_text[1:513])
+print(f"the model in one process: {nats.item() / math.log(2):.5f} bits per character")
+
 # %% [markdown]
-# *Each rank says how much it sent. Your `ring_plan(4, 1, 2048, 1, 1, 16, 4)` should say nearly the same. The rest are positions, 8 bytes a token. How long may the text be for 8 ranks before they refuse too? Try it.*
+# *Each rank says how much it sent. Can you account for every byte? (There are four layers with 2 key/value heads of size 32, and a position takes 8 bytes.) Then try `bits_on(8, limit=...)`. How low can the limit go before the ranks refuse?*
 
 # %% [markdown]
 # {{next_steps}}

@@ -9,9 +9,9 @@
 # %% [markdown]
 # # 15 · Across machines
 #
-# By the end you can divide attention among several machines, by heads or by tokens, get the numbers of one machine, and say what it costs to send.
+# By the end you can divide attention among several machines, by heads or by tokens, and say what it costs to send.
 #
-# {{colab_link}} · short path about 77 minutes with its exercises (52 + 25), everything about 3 hours · builds on lessons 04, 05, 06 and 07
+# {{colab_link}} · short path about 77 minutes with its exercises (52 + 25), everything about 3 hours and a quarter · builds on lessons 04, 05, 06 and 07
 
 # %% tags=["setup"]
 import math
@@ -19,6 +19,7 @@ import time
 
 import torch
 import torch.distributed as dist
+import torch.nn.functional as F
 
 from course_utils import diagrams, plotting, widgets
 from course_utils.attention import scaled_dot_product_attention
@@ -44,27 +45,31 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=88)
 torch.set_num_threads(1)
 
 # %% [markdown]
-# A model can be too large for one machine, and so can a text. Then both are cut up, and what one needs from another has to be sent. In this lesson your notebook starts a few processes on your own computer that know nothing of each other except what they send. Each is called a **rank**. In a room full of machines the same function would run on every one of them.
+# A model can be too large for one machine, and so can a text. Then it is cut up, and what one machine needs from another has to be sent. In this lesson your notebook starts a few processes on your own computer. They know nothing of each other except what they send. Each is called a **rank**. In a room full of machines the same function would run on every one of them.
 #
 # **You will learn to**
 #
-# 1. run a function on several ranks, and read what comes back, errors included;
-# 2. divide the heads of an attention, with one sum over ranks;
-# 3. divide the tokens: merge attention over parts of the keys, and let the parts travel in a ring;
-# 4. count what each rank sends and computes, and even out the work under a causal mask;
-# 5. work out from published numbers when sending costs no time.
+# 1. run a function on several ranks, and read what comes back, errors included
+# 2. divide attention by heads
+# 3. divide it by tokens, and let keys and values travel in a ring
+# 4. count what each rank sends and computes, and even out the work under a causal mask
+# 5. work out from published numbers when sending costs no time
 
 # %% [markdown]
 # ## Predict first
 # *Core · 2 minutes*
 #
-# Four processes each hold a quarter of a text's queries, keys and values, and none may ever hold all of the keys. Attention needs every query to meet every key, and a softmax needs the sum over all of them.
+# A query has met half of its keys on one machine and the other half on another. Each of the two has computed attention over its own half. Nobody may send keys, and the result has to be exact.
 
 # %%
 widgets.predict(
     "15.A",
-    "How does the result differ from that of one process, in float64?",
-    choices=["not at all but for rounding", "a little: it's an approximation", "a lot"],
+    "What must each machine hand over about this query?",
+    choices=[
+        "its output",
+        "its output and one more number",
+        "its output and the scores of all its keys",
+    ],
 )
 
 # %% [markdown]
@@ -91,13 +96,13 @@ results
 print(f"{seconds:.1f} s, most of it for three Pythons to load PyTorch")
 
 # %% [markdown]
-# Why processes and not threads? Threads share one memory, so one could read what was never sent to it, and nothing would tell you. A rank has only its own memory. Tensors must be arguments, and the function goes to the ranks as text, along with the functions, imports and numbers that it uses.
+# Why processes and not threads? Threads share one memory, so one could read what was never sent to it, and nothing would tell you. A rank has only its own memory, so tensors must be arguments. The function itself goes to the ranks as text, along with the functions, imports and numbers that it uses.
 #
-# `dist.all_reduce` is a **collective** operation, which all ranks call together. It adds up their tensors, and each rank waits for the sum. The sending is done by **gloo**, a library inside PyTorch for tensors on the CPU.
+# `dist.all_reduce` is a **collective** operation, which all ranks call together. It adds up their tensors, and each rank waits for the sum. A library inside PyTorch called **gloo** does the sending, for tensors on the CPU.
 #
-# On real machines a launcher such as `torchrun` starts one rank for each GPU, and NVIDIA's library NCCL sends from GPU to GPU. (This page runs neither.) In Colab the ranks share the one machine that you're lent, so you get the same results and no speed.
+# On real machines a launcher such as `torchrun` starts one rank for each GPU, and NVIDIA's library NCCL sends from GPU to GPU. (This page runs neither.) Here and in Colab all ranks share one machine, so you get the right numbers and no speed.
 #
-# What if a rank never gets to the meeting point? The others wait, or fail with a message about a closed connection. `run_on_ranks` ends them all and names a rank that failed (one that died goes before one that raised an error):
+# What if a rank never gets to the meeting point? The others wait, or they fail with a message about a closed connection. `run_on_ranks` ends them all and names a rank that failed:
 
 
 # %%
@@ -109,7 +114,7 @@ def dies(rank, P):
 
 
 try:
-    run_on_ranks(dies, 3)
+    run_on_ranks(dies, 2)
 except RanksFailed as error:
     print(error)
 
@@ -128,7 +133,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# We begin with the heads. In lesson 06 the output projection turned out to be a sum over heads: each head's result times its own block of $W_o$. With $P$ ranks, rank $r$ keeps only the parts of $W_q$, $W_k$, $W_v$ and $W_o$ that belong to its $H / P$ heads, and
+# We begin with the heads. In lesson 06 the output projection turned out to be a sum over heads, each head's result times its own block of $W_o$. With $P$ ranks, rank $r$ keeps only the parts of $W_q$, $W_k$, $W_v$ and $W_o$ that belong to its $H / P$ heads, and
 #
 # $$\operatorname{MultiHead}(x) = \sum_{r=0}^{P-1} \operatorname{heads}_r(x)\, W_{o,r} + b_o .$$
 #
@@ -147,7 +152,7 @@ print("  of the sum, below 1e-12", bool((total - whole(x)).abs().max() < 1e-12))
 # %% [markdown]
 # **Do exercise 15.1 now (12 minutes, {{exercises_link}}), then read on.**
 #
-# Gradients go the other way, and there each rank knows only how the loss changes through its own heads. The gradient of $x$ is the sum over ranks, which takes a second `all_reduce`. (The paper calls the operation at the output $g$ and the one at the input $f$.) Below, `Communicator` does the sending and counts the bytes:
+# On the way back each rank knows only how the loss changes through its own heads. The gradient of $x$ is the sum over ranks, which takes a second `all_reduce`. Below, `Communicator` does the sending and counts the bytes:
 
 
 # %%
@@ -175,19 +180,19 @@ x = x.detach()
 print("two all_reduces of x:", 2 * all_reduce_bytes(x.numel() * 8, P=2))
 
 # %% [markdown]
-# To sum $N$ bytes over $P$ ranks in a ring, each has to send $2\,\frac{P-1}{P}\,N$. That's never more than $2N$. (For collectives we count what this algorithm sends, whatever gloo does. Section 15.9 runs it.)
+# To sum a tensor over $P$ ranks in a ring, each has to send $2\,(P-1)/P$ times its bytes. However many ranks there are, that stays below twice the tensor. (For collectives we count what this algorithm sends, whatever gloo does. Section 15.9 runs it.)
 #
-# Two limits remain. With more ranks than heads, several would have to compute the same weights, and with fewer key/value heads (lesson 07) several ranks soon need copies of the same one. And each rank still holds **all tokens** of the text. For a long text we have to cut the other way.
+# Two limits remain. There are only so many heads, and with few key/value heads (lesson 07) several ranks soon need copies of the same one. And each rank still holds **all tokens** of the text. For a long text we have to cut the other way.
 
 # %% [markdown]
 # ## 15.3 Merge two partial results
 # *Core · 6 minutes*
 #
-# When the tokens are cut up, a query meets some of its keys on one machine and the rest on another. What must be kept of a part? In lesson 04 the softmax was computed online, with a running sum. Here each part gives its own output $o$, already divided by its own sum, and the logarithm of this sum over its scores $s_j$, $\ell = \ln \sum_j e^{s_j}$, called `lse` in code (log-sum-exp). Two parts become one:
+# In lesson 04 the softmax was computed online, with a running sum of exponentials. We do the same with parts. Each part of the keys gives two things. One is its own output $o$, already divided by the sum of exponentials over its own scores $s_j$. The other is the logarithm of that sum, called `lse` in code (log-sum-exp):
 #
-# $$\ell = \ln\left(e^{\ell_1} + e^{\ell_2}\right) , \qquad o = e^{\ell_1 - \ell}\, o_1 + e^{\ell_2 - \ell}\, o_2 .$$
+# $$\ell = \ln \sum_j e^{s_j} .$$
 #
-# Take two keys with scores $0$ and $\ln 3$, and values 4 and 8. Their sums are 1 and 3, so the second counts three times as much, and $(4 + 3 \cdot 8) / 4 = 7$:
+# A part counts in proportion to its sum. Take two keys with scores $0$ and $\ln 3$, and values 4 and 8. Their sums are 1 and 3, so the second counts three times as much, and $(4 + 3 \cdot 8) / 4 = 7$:
 
 # %%
 query, keys = torch.ones(1, 1, 1, 1), torch.tensor([0.0, math.log(3)])
@@ -197,28 +202,25 @@ for j in range(2):
     key, value = keys[j].view(1, 1, 1, 1), values[j].view(1, 1, 1, 1)
     halves.append(partial_attention(query, key, value, scale=1.0))
 output, lse = merge(*halves[0], *halves[1])
-print(f"{output.item():.3f}, lse {lse.item():.3f}, ln 4 = {math.log(4):.3f}")
+both, _ = partial_attention(query, keys.view(1, 1, 2, 1), values.view(1, 1, 2, 1))
+print(f"merged {output.item():.3f}, lse {lse.item():.3f}, ln 4 = {math.log(4):.3f}")
+print(f"both keys at once {both.item():.3f}, mean of the outputs {values.mean():.3f}")
+widgets.came_out("15.A", "its output and one more number")
 
 # %% [markdown]
-# That's the softmax over both keys. A part in which a query sees nothing has $o = 0$ and $\ell = -\infty$, and changes nothing. **Do exercise 15.2 now (10 minutes), then read on.**
+# Two outputs alone aren't enough. These two would give 6 if their sums were equal, and as they are they give 7. The result comes with an `lse` of its own, so a third part can be merged in the same way.
+#
+# An `lse` can be a few hundred, too large for its exponential. And a part in which a query sees nothing has $o = 0$ and $\ell = -\infty$. How does one merge in spite of that? **Do exercise 15.2 now (10 minutes), then read on.**
 
 # %% [markdown]
 # ## 15.4 The ring
 # *Core · 8 minutes*
 #
-# Now each rank keeps its queries, and blocks of keys and values travel. In each step a rank hands the block that it holds to the next rank, attends to it meanwhile, and merges. The last rank hands its block to rank 0, so after $P$ steps every query has met every key. This is **ring attention** (Liu, Zaharia, Abbeel, 2023). Here is what one rank does, without the mask. `yield` hands a block on, and `arriving()` waits for the block from the rank before:
+# Now each rank keeps its queries, and blocks of keys and values travel. In each step a rank hands the block that it holds to the next rank, and the last rank hands its block to rank 0. While a block is on its way, the rank attends to it and merges what comes out with what it has collected so far. We count steps from 0, as we do ranks. In step 0 each rank has its own block, and after $P$ steps every query has met every key. This is **ring attention** (Liu, Zaharia, Abbeel, 2023).
 #
-# ```python
-# for step in range(P):
-#     if step < P - 1:
-#         arriving = yield key, value              # to the next rank
-#     part = partial_attention(query, key, value)  # meanwhile
-#     output, lse = merge(output, lse, *part)
-#     if step < P - 1:
-#         key, value = arriving()                  # from the rank before
-# ```
+# For the gradients the weights are computed again from `lse`, as FlashAttention does, so no table of weights has to be kept.
 #
-# On the way back, the blocks travel once more, and the gradients of the keys and values travel with them. The weights are computed again from `lse`, as FlashAttention does, so no table of weights has to be kept. Let's try that on four ranks with a causal mask, and two key/value heads for four query heads. `Ring` holds what all ranks must agree on, who has which tokens and the mask. For comparison we also **gather** all keys and values on every rank first:
+# Let's run that on four ranks with a causal mask, and two key/value heads for four query heads. `Ring` holds what all ranks must agree on, who has which tokens and the mask. For comparison each rank also **gathers** all keys and values first, and then attends once:
 
 # %%
 B, H, H_KV, L, D, P = 2, 4, 2, 24, 6, 4
@@ -261,39 +263,39 @@ for i, way in enumerate(("ring", "gather")):
         error = (in_a_row.unshard(parts) - whole_text[j]).abs().max()
         print(name, "below 1e-12" if error < 1e-12 else f"{error:.1e}", end="  ")
     print()
-widgets.came_out("15.A", "not at all but for rounding")
 
 # %% [markdown]
-# What's left is rounding, since sums were taken in another order.
+# Outputs and gradients are those of one process, but for rounding.
 #
-# Step through the ring yourself. Each rank has a color. Its rows of the scores are strong where it computes in this step, pale where it has computed before, and white where it still will. Gray is what the mask hides:
+# Step through the ring yourself. Each rank has a color. Its rows of the scores are strong where it computes now, pale where it has computed before, and white where it still will. Gray is what the mask hides:
 
 # %%
 steps = widgets.ring_steps()
 steps.show_first_state(
-    "Step 1 of 4: each rank computes the block of its own keys, on the diagonal. Next "
-    "to it are the ranks in a circle with the keys that they hold, and equal bars. A "
-    "bar counts the whole block, since half of it is computed and then hidden."
+    "Step 0, the last is step 3: each rank computes the block of its own keys, on the "
+    "diagonal. Next to it are the ranks in a circle with the keys that they hold, and "
+    "equal bars. A bar counts whole blocks, since half of these is computed and hidden."
 )
 
 # %%
 steps
 
 # %% [markdown]
-# In exercise 15.3 (*more*) you write the step of one rank.
+# In exercise 15.3 (*more*) you write the step of one rank, for a text of several documents.
+#
+# **Do exercise 15.4 now (3 minutes), then read on.** In it, a rank dies.
 
 # %% [markdown]
 # ## 15.5 What is sent
 # *Core · 6 minutes*
 #
-# Let $N$ be the bytes of one rank's keys and values together. In the ring each rank hands on a block in every step but the last, so it sends $(P-1)\,N$ on the way there. On the way back the keys and values go around again, and so do their gradients, which all have to get home:
+# There are two ways now to bring every query together with every key. A rank of the ring never has more than two traveling blocks. A rank that gathers has them all.
 
 # %%
 widgets.predict(
     "15.B",
-    "Four ranks, and 3N sent on the way there. How many N on the way back?",
-    between=(0, 12),
-    step=1,
+    "Four ranks, no gradients. In which way does a rank send more bytes?",
+    choices=["in the ring", "in gathering", "as many in both"],
 )
 
 # %%
@@ -303,12 +305,16 @@ for i, (way, formula) in enumerate(formulas.items()):
     sent = {results[i][2] for results in ranks}  # all ranks the same: one pair
     print(f"{way:7}", [[b / own_bytes for b in pair] for pair in sent], "N", end=", ")
     print("formula:", [b / own_bytes for b in formula(own_bytes / 2, own_bytes / 2, P)])
-widgets.came_out("15.B", ranks[0][0][2][1] / own_bytes)
+there = {way: ranks[0][i][2][0] for i, way in enumerate(formulas)}
+more = "as many in both" if there["ring"] == there["gather"] else "in one of them"
+widgets.came_out("15.B", more)
 
 # %% [markdown]
-# The gradients travel $P$ times, the last time to get home, so in our implementation the way back costs $(2P-1)\,N$. (A rank could keep the part of its own queries at home, and then $(2P-2)\,N$ would do.) Gathering sends as much on the way there. On the way back it sends $(P-1)\,N$, since it has kept the gathered keys. With fewer key/value heads (lesson 07) $N$ shrinks for both.
+# Each pair is the way there and the way back, with $N$ for the bytes of one rank's keys and values. On the way there both send $(P-1)\,N$. Either way each of $P$ blocks has to get to $P - 1$ other ranks.
 #
-# The other price is **memory**. Let's count every tensor that rank 0 has at once, on the way there, for a text of 1,024 tokens. The third way gathers all keys and values and then goes through them block by block, merging as the ring does. It is there to tell the two ideas apart.
+# On the way back the keys and values of a ring go around again. Their gradients go with them, and once more to get home, so in our implementation that costs $(2P-1)\,N$. Gathering has kept the keys and sends only gradients, $(P-1)\,N$. With fewer key/value heads (lesson 07) $N$ shrinks for both.
+#
+# The other price is **memory**. Let's count every tensor that rank 0 has at once, on the way there, for a text of 1,024 tokens. The third way gathers all keys and values and then goes through them block by block, merging as the ring does.
 
 
 # %%
@@ -321,31 +327,34 @@ def gathered_in_blocks(query, key, value, communicator, ring):
 
 
 # %%
-def memory_on_ranks(rank, P, L, d_head):
+def memory_on_ranks(rank, P, L, head_sizes):
     ring, peaks = Ring(layout("contiguous", L, P)), []
-    for attend in (ring_attention, gathered_attention, gathered_in_blocks):
-        own = [torch.zeros(1, 1, L // P, d_head) for _ in range(3)]
-        with TensorMemory(*own) as memory:
-            attend(*own, Communicator(), ring)
-        peaks.append(memory.peak)
-    return peaks
+    for d_head in head_sizes:
+        for attend in (ring_attention, gathered_attention, gathered_in_blocks):
+            own = [torch.zeros(1, 1, L // P, d_head) for _ in range(3)]
+            with TensorMemory(*own) as memory:
+                attend(*own, Communicator(), ring)
+            peaks.append(memory.peak)
+    return torch.tensor(peaks).view(-1, 3)
 
 
 # %%
-print("head size  ranks      ring    gather   gather, then blocks")
-for P, d_head in ((1, 16), (2, 16), (4, 16), (4, 1024)):
-    peaks = run_on_ranks(memory_on_ranks, P, 1024, d_head).values[0]
-    shown = "".join(f"{peak / 1e6:7.2f} MB" for peak in peaks)
-    print(f"{d_head:9}{P:7}{shown}")
+print("ranks  head size      ring    gather   gather, then blocks")
+for P, head_sizes in ((1, (16,)), (4, (16, 1024))):
+    table = run_on_ranks(memory_on_ranks, P, 1024, head_sizes).values[0]
+    for d_head, peaks in zip(head_sizes, table.tolist(), strict=True):
+        print(f"{P:5}{d_head:11}", "".join(f"{p / 1e6:7.2f} MB" for p in peaks))
 
 # %% [markdown]
-# *At head size 16 nearly all of it is tables as large as the scores. Attending to all gathered keys at once makes them of shape $(L/P, L)$, and going block by block of shape $(L/P, L/P)$. Whoever gathers and then merges needs hardly more than the ring. So these savings come from merging. What the ring itself saves is keys and values, two traveling blocks in place of $P$, and that shows where keys are wide, in the last line.* A kernel such as FlashAttention keeps no table at all, and then keys and values are what counts. Exercise 15.4 (*more*) works out who sends what when.
+# *At head size 16, merging is what saves memory. Attending to all gathered keys at once makes tables of shape $(L/P, L)$. Block by block they have shape $(L/P, L/P)$, and then it hardly matters whether one gathers first. The ring itself saves keys and values, two traveling blocks in place of $P$. That shows in the last line, where keys are wide.*
+#
+# Exercise 15.5 (*more*) turns the ring around and lets the queries travel.
 
 # %% [markdown]
 # ## 15.6 A causal mask, and who has to wait
 # *Core · 6 minutes*
 #
-# A causal mask hides nearly half of all pairs of a query and a key. Four ranks hold 24 tokens, six neighboring ones each. Suppose that all of them wait for one another after every step. Then a step takes as long as the rank with the most to do. (Our own loop sends a block on before it computes, so ranks may drift apart. Then the rank with the largest sum of its row decides, which is 129 for this layout.)
+# A causal mask hides nearly half of all pairs of a query and a key. Four ranks hold 24 tokens, six neighboring ones each. Suppose that all of them wait for one another after every step. Then a step takes as long as the rank with the most to do.
 
 # %%
 widgets.predict(
@@ -366,15 +375,15 @@ for name in ("contiguous", "zigzag"):
 widgets.came_out("15.C", "as long, or nearly")
 
 # %% [markdown]
-# With neighboring tokens ("contiguous"), rank 3 has a full block of 36 pairs in every step, so the ring takes $4 \cdot 36 = 144$, as it would without a mask. (Section 15.8 gets down to 129.) **Zigzag** cuts the text into $2P$ chunks and gives each rank two of them. Rank 0 gets the first and the last, rank 1 the second and the second-to-last, and so on. All have the same to do in every step, and it takes 81. Set the widget to zigzag and watch.
+# With neighboring tokens ("contiguous"), rank 3 has a full block of 36 pairs in every step, so the ring takes $4 \cdot 36 = 144$, as it would without a mask. **Zigzag** cuts the text into $2P$ chunks and gives each rank two of them. Rank 0 gets the first and the last, rank 1 the second and the second-to-last, and so on. All have the same to do in every step, and it takes 81. Set the widget to zigzag and watch the bars.
 #
-# The result stays the same, as long as each token takes its position in the text along. In exercises 15.5 to 15.7 (*more*) you write zigzag, count the work of each rank, and find a bug. At the end of the exercises your own pieces take a text whose table of scores is too large for one process.
+# The result stays the same, as long as each token takes its position in the text along. In exercises 15.6 to 15.8 (*more*) you write zigzag, count the work of each rank, and find a bug. And is zigzag always the best division? Exercise 15.9, an experiment, is about that.
 
 # %% [markdown]
 # ## 15.7 On paper: a real cluster
 # *Core · 6 minutes*
 #
-# While a rank attends to one block, the next one is on its way. If it arrives in time, sending costs nothing. A rank with $n = L / P$ tokens computes $4\,n^2 d$ operations for each head in a step (two matrix products). Meanwhile it sends $2\,n\,d$ numbers of 2 bytes. If it does $F$ operations and sends $S$ bytes a second, sending is hidden as soon as
+# While a rank attends to one block, the next one is on its way. If it arrives in time, sending costs no time of its own. A rank with $n = L / P$ tokens computes $4\,n^2 d$ operations for each head in a step (two matrix products). Meanwhile it sends $2\,n\,d$ numbers of 2 bytes. If it does $F$ operations and sends $S$ bytes a second, sending is hidden as soon as
 #
 # $$\frac{4\,n^2 d}{F} \ge \frac{4\,n\,d}{S} , \qquad\text{so}\qquad n \ge \frac{F}{S} .$$
 #
@@ -388,7 +397,7 @@ for cluster in CLUSTERS:
     print(f"{cluster.name:19}{block:8,.0f}{shared:22,.0f}")
 
 # %% [markdown]
-# Exercise 15.9 (*more*) asks what a causal mask does to this bound. How does a text of a million tokens gain from more and more ranks?
+# Exercise 15.10 (*more*) asks what a causal mask does to this bound. How does a text of a million tokens gain from more and more ranks?
 
 # %%
 widgets.predict(
@@ -401,13 +410,13 @@ widgets.predict(
 counts = [2**i for i in range(11)]  # up to 1,024 ranks
 links = {"NVLink": (CLUSTERS[0], 32), "InfiniBand": (CLUSTERS[1], 32)}
 links["InfiniBand, 8 key/value heads"] = (CLUSTERS[1], 8)
-speedups = {"P times as fast": torch.arange(11.0)}
+speedups = {"P times as fast": torch.tensor(counts, dtype=torch.float)}
 for name, (cluster, heads) in links.items():
     sizes = {"L": 2**20, "num_heads": 32, "num_kv_heads": heads, "d_head": 128}
     times = [ring_time(cluster, P=P, **sizes).total for P in counts]
-    speedups[name] = torch.tensor([math.log2(times[0] / t) for t in times])
-    print(f"{name:30} 512: {2 ** speedups[name][9]:4.0f}", end=" times as fast, ")
-    print(f"1,024: {2 ** speedups[name][10]:4.0f}")
+    speedups[name] = torch.tensor([times[0] / t for t in times])
+    print(f"{name:30} 512: {speedups[name][9]:4.0f}", end=" times as fast, ")
+    print(f"1,024: {speedups[name][10]:4.0f}")
 sizes = {"L": 2**20, "d_head": 128}
 one = ring_time(CLUSTERS[1], P=1, num_heads=32, **sizes).total
 both = ring_time(CLUSTERS[1], P=32, num_heads=1, **sizes).total
@@ -415,20 +424,23 @@ print(f"InfiniBand, a ring of 32 for each of 32 heads: {one / both:.0f} times as
 widgets.came_out("15.D", "not at all")
 
 # %%
-ax = plotting.curves(
-    torch.arange(11.0), speedups, xlabel="log2 of ranks", ylabel="log2 of speed"
-)
+labels = {"xlabel": "ranks", "ylabel": "times as fast as one rank"}
+ax = plotting.curves(torch.tensor(counts), speedups, **labels)
+ax.loglog(base=2)
+for axis in (ax.xaxis, ax.yaxis):
+    axis.set_ticks(counts[::2], [f"{tick:,}" for tick in counts[::2]])
+for shared in (1, 4):  # query heads to a key/value head
+    bend = 2**20 / smallest_hidden_block(CLUSTERS[1], heads_per_kv_head=shared)
+    plotting.mark_places(ax, {f"{bend:.0f}": bend})
 plotting.show(
     ax,
     "Speed by number of ranks for a million tokens and 32 heads, without a mask. With "
-    "NVLink it follows the diagonal. With InfiniBand it bends at 42 ranks and stays "
-    "flat, or with a quarter of the keys and values at 168.",
+    "NVLink it follows the diagonal. With InfiniBand it stays at 42, or with a quarter "
+    "of the keys and values at 168. The dotted lines are at so many ranks.",
 )
 
 # %% [markdown]
-# *Past $L \cdot S / F$ ranks, a longer ring isn't any faster.* The blocks are too short to hide what is sent. From there on sending sets the time, and each rank still has to receive the keys and values of the whole text, whatever $P$ is. More ranks do help if they divide the heads as well. With each block's 32 heads on 32 machines and rings of 32, the same 1,024 ranks are all put to use (not counting what dividing the heads sends). All this is a bound on paper. No machine reaches its peak, and starting a message takes time too.
-#
-# **Do exercise 15.8 now (3 minutes), then read on.** In it, a rank dies.
+# *Past $L \cdot S / F$ ranks, where the dotted lines are, a longer ring isn't any faster.* The blocks have become too short to hide what is sent, and each rank still has to receive the keys and values of the whole text, whatever $P$ is. More ranks do help if they divide the heads as well. With each block's 32 heads on 32 machines and rings of 32, the same 1,024 ranks are all put to use (not counting what dividing the heads sends). All this is a bound on paper. No machine reaches its peak, and starting a message takes time too.
 
 # %% [markdown]
 # ## 15.8 What a kernel leaves out
@@ -445,13 +457,21 @@ for name in ("contiguous", "zigzag", "striped"):
     print(f"{name:12}{totals[0]:14}{totals[1]:24}")
 
 # %% [markdown]
-# **Striped** attention (Brandon et al., 2023) deals tokens out like cards, so that every block is half hidden, along its diagonal. Whole chunks gain nothing from that (set the widget to striped), and small tiles gain almost as much as with zigzag.
+# **Striped** attention (Brandon et al., 2023) deals tokens out like cards, so that every block is half hidden, along its diagonal. Whole chunks gain nothing from that (set the widget to striped). With the smallest tiles it comes close to zigzag, and the longer the text, the closer:
+
+# %%
+for length in (24, 96, 384):
+    total = {}
+    for name in ("zigzag", "striped"):
+        table = visible_table(Ring(layout(name, length, 4), causal=True))
+        total[name] = table.max(dim=0).values.sum().item()
+    print(f"{length:3} tokens: {total}, {total['striped'] / total['zigzag']:.3f}")
 
 # %% [markdown]
 # ## 15.9 An all_reduce, message by message
 # *More · 4 minutes*
 #
-# Each rank cuts its tensor into $P$ parts. For $P - 1$ steps, each hands one part on, and adds the part that arrives to its own. Now every rank has one part of the sum. In another $P - 1$ steps these go around. The program is a generator as in section 15.4, so one process can run all ranks in turn and count the bytes that they hand on:
+# Each rank cuts its tensor into $P$ parts. For $P - 1$ steps, each hands one part on, and adds the part that arrives to its own. Now every rank has one part of the sum. In another $P - 1$ steps these go around. The program is a generator. `yield` hands a part to the next rank, and `arriving()` waits for the part from the rank before. So one process can run all ranks in turn and count the bytes that they hand on:
 
 
 # %%
@@ -474,7 +494,7 @@ print("sent:", sent.tolist(), "formula:", all_reduce_bytes(num_bytes(addends[0])
 # ## 15.10 More ranks than cores
 # *More · 4 minutes*
 #
-# The program of a rank doesn't know whether the others are processes. One process can run 64 of them, step by step. Each computes and sends the same:
+# A ring is written as such a generator too, so one process can also run 64 ranks, step by step. All compute and send equally much:
 
 # %%
 long = [torch.randn(1, 2, 512, 8, generator=rng) for _ in range(3)]
@@ -489,7 +509,7 @@ print("multiplications a rank:", simulated.multiplications.sum(1).unique().tolis
 # ## 15.11 From tokens to heads and back
 # *More · 6 minutes*
 #
-# Most of a model works on each token separately, so it's happy with the tokens divided, and only attention isn't. **DeepSpeed-Ulysses** (Jacobs et al., 2023) turns the picture of section 15.2 from right to left and back again. In an **all-to-all** each rank sends to every other one the queries, keys and values of that one's heads. It computes its own heads for all tokens, and a second all-to-all brings the outputs home. A rank keeps $1/P$ of everything and sends the rest, which with $h$ bytes for one head of one rank's tokens is $\frac{P-1}{P}\,(2H + 2H_{kv})\,h$. A ring sends $(P-1)\,2H_{kv}\,h$.
+# Most of a model works on each token separately, and only attention needs several of them. **DeepSpeed-Ulysses** (Jacobs et al., 2023) turns the right half of the picture in section 15.2 into the left half, and back again. In an **all-to-all** each rank sends to every other one the queries, keys and values of that one's heads. It computes its own heads for all tokens, and a second all-to-all brings the outputs home. A rank keeps $1/P$ of everything and sends the rest, which with $h$ bytes for one head of one rank's tokens is $\frac{P-1}{P}\,(2H + 2H_{kv})\,h$. A ring sends $(P-1)\,2H_{kv}\,h$.
 
 
 # %%
@@ -532,13 +552,27 @@ print("ring   ", ring.forward_bytes[0].item(), "formula", (P - 1) * keys_values)
 # ## What goes wrong
 # *More · 4 minutes*
 #
-# **A length that doesn't divide.** Blocks must be equally long, so the text is padded at the end, and the padding hidden:
+# **A length that doesn't divide.** Blocks must be equally long:
 
 # %%
 try:
     layout("zigzag", 22, 4)
 except ValueError as error:
     print(error)
+
+# %% [markdown]
+# So the text is padded at the end, and the padding hidden. Forget to hide it, and without a causal mask every query sees two tokens that aren't there:
+
+# %%
+short = [x[:, :, :22] for x in tensors[:3]]  # a text of 22 tokens
+padded = [F.pad(x, (0, 0, 0, 2)) for x in short]
+k, v = (repeat_kv(x, H // H_KV) for x in short[1:])
+expected, _ = scaled_dot_product_attention(short[0], k, v)
+for length in (22, None):
+    ring = Ring(layout("zigzag", 24, 4), length=length)
+    error = (simulate_ring(*padded, ring).output[:, :, :22] - expected).abs().max()
+    off = "below 1e-12" if error < 1e-12 else f"off by {error:.2f}"
+    print(f"length={length}:", off)
 
 # %% [markdown]
 # **A rank that waits for a message that was never sent.** If the other process ended, the rank would soon hear of a closed connection. As long as it lives, gloo lets it wait for half an hour by default. So `run_on_ranks` has a limit of its own, and its message says where each rank was:
@@ -558,13 +592,23 @@ except RanksFailed as error:
     print(error)
 
 # %% [markdown]
+# ## In practice
+# *More · 3 minutes*
+#
+# **Training.** Llama 3 divides the tokens of its long texts, and each rank gets two chunks, one from the front and one from the end. That's zigzag. But it has no ring. Each rank gathers the keys and values of all ranks first, and then attends. The paper gives two reasons (section 3.3.2). Other masks, such as one that keeps packed documents apart, are easier that way. And with few key/value heads there is little to send, compared with what there is to compute.
+#
+# **Answering.** In a long conversation the keys and values of all earlier messages are kept, and a new message may be short. Then the queries are what's small. Yang et al. (2024) built both rings, one in which keys and values travel and one in which queries do, and choose between them. Exercise 15.5 counts when.
+#
+# **Both cuts at once.** Heads and tokens aren't rivals. In section 15.7 a ring over 32 ranks for each of 32 heads used 1,024 ranks well. Ulysses (section 15.11) has no use for more ranks than heads, and a ring has.
+
+# %% [markdown]
 # ## Recap
 # *Core · 2 minutes*
 #
 # 1. **Ranks** are processes with a memory of their own. A run gives you what each rank returned and printed, or an error that names a rank.
-# 2. **Heads** divide because the output projection is a sum over heads: one `all_reduce` on the way there, one on the way back.
-# 3. **Tokens** divide because partial results merge by their `lse`. In a ring only two blocks of keys and values travel through a rank at a time.
-# 4. **Counted**, our ring sends $(P-1)\,N$ there and $(2P-1)\,N$ back. Zigzag gives every rank the same work under a causal mask.
+# 2. **Heads** divide because the output projection is a sum over heads. That takes one `all_reduce` on the way there and one on the way back.
+# 3. **Tokens** divide because partial results merge by their `lse`. In a ring a rank has only two traveling blocks at a time.
+# 4. **Counted**, our ring sends $(P-1)\,N$ there and $(2P-1)\,N$ back. Zigzag gives every rank the same work under a causal mask, if the text fills all places.
 # 5. **On paper**, sending is hidden once a block has at least $F / S$ tokens. Past $L \cdot S / F$ ranks a longer ring isn't faster.
 
 # %% tags=["nbval-ignore-output"]
@@ -590,7 +634,7 @@ widgets.predictions()
 #
 # <details><summary>2. Four ranks. In which step does rank 1 meet the keys that rank 3 began with?</summary>
 #
-# **The third.** Blocks move one rank up in each step. Rank 1 has its own keys first, then those of rank 0, then those of rank 3.
+# **In step 2.** Blocks move one rank up in each step. Rank 1 has its own keys in step 0, then those of rank 0, then those of rank 3.
 # </details>
 #
 # <details><summary>3. Under a causal mask zigzag is done sooner than tokens in a row. Which of the two sends more?</summary>
@@ -607,7 +651,9 @@ widgets.predictions()
 # - Liu, Zaharia, Abbeel, *Ring Attention with Blockwise Transformers for Near-Infinite Context*, 2023 (arXiv:2310.01889).
 # - Li et al., *Sequence Parallelism: Long Sequence Training from System Perspective*, 2021 (arXiv:2105.13120), sent keys and then values around a ring before that, and held whole rows of scores.
 # - Shoeybi et al., *Megatron-LM: Training Multi-Billion Parameter Language Models Using Model Parallelism*, 2019, section 3.
-# - Brandon et al., *Striped Attention: Faster Ring Attention for Causal Transformers*, 2023.
+# - Brandon et al., *Striped Attention: Faster Ring Attention for Causal Transformers*, 2023 (arXiv:2311.09431).
+# - Llama Team, *The Llama 3 Herd of Models*, 2024 (arXiv:2407.21783), section 3.3.2.
+# - Yang et al., *Context Parallelism for Scalable Million-Token Inference*, 2024 (arXiv:2411.01783).
 # - Milakov, Gimelshein, *Online normalizer calculation for softmax*, 2018. Dao et al., *FlashAttention*, 2022.
 # - Jacobs et al., *DeepSpeed Ulysses: System Optimizations for Enabling Training of Extreme Long Sequence Transformer Models*, 2023 (arXiv:2309.14509).
 # - Patarasuk, Yuan, *Bandwidth Optimal All-reduce Algorithms for Clusters of Workstations*, 2009.

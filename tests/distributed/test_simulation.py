@@ -11,7 +11,7 @@ from course_utils.distributed.gathered_attention import mask_of_rank
 from course_utils.distributed.layouts import layout
 from course_utils.distributed.partial_attention import partial_attention
 from course_utils.distributed.ring_attention import Ring, ring_bytes
-from course_utils.distributed.simulation import run_in_lockstep, simulate_ring
+from course_utils.distributed.simulation import pair_table, run_in_lockstep, simulate_ring, visible_table, work_table
 from course_utils.distributed.tensor_memory import TensorMemory
 from course_utils.masks import causal_mask
 from course_utils.multi_head import repeat_kv
@@ -174,3 +174,34 @@ def test_a_rank_of_a_ring_takes_less_the_more_there_are():
                 pass
         peaks.append(memory.peak)
     assert peaks[0] > 3 * peaks[1] > 9 * peaks[2]  # the scores are a block of (L / P)^2
+
+
+@pytest.mark.parametrize("name", ["contiguous", "zigzag", "striped"])
+def test_pairs_in_tiles_of_one_are_those_that_may_be_seen_and_in_whole_chunks_those_of_the_ring(name):
+    of = layout(name, L, 4)
+    positions = torch.stack([of.positions(rank) for rank in range(4)])
+    mask, ring = causal_mask(L)[0, 0], Ring(of, causal=True)
+    assert torch.equal(pair_table(positions, mask), visible_table(ring))
+    chunk = len(of.chunks[0][0])
+    assert torch.equal(pair_table(positions, mask, tile=chunk), work_table(ring))
+
+
+def test_pairs_of_a_mask_worked_out_by_hand():
+    seen = torch.zeros(4, 4, dtype=torch.bool)
+    seen[3, 0] = seen[1, 1] = True  # rank 0 has tokens 3 and 1, rank 1 has 2 and 0
+    positions = torch.tensor([[3, 1], [2, 0]])
+    assert pair_table(positions, seen).tolist() == [[1, 1], [0, 0]]
+    assert pair_table(positions, seen, tile=2).tolist() == [[4, 4], [0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("positions", "size", "tile", "said"),
+    [
+        ([[0, 1], [2, 2]], 4, 1, "positions must hold each of 0 to 3 once"),
+        ([[0, 1], [2, 3]], 5, 1, r"seen has shape \(5, 5\); expected \(L=4, L=4\)"),
+        ([[0, 1], [2, 3]], 4, 3, r"tile \(3\) must divide n \(2\)"),
+    ],
+)
+def test_a_table_of_pairs_names_what_does_not_fit(positions, size, tile, said):
+    with pytest.raises(ValueError, match=said):
+        pair_table(torch.tensor(positions), torch.ones(size, size, dtype=torch.bool), tile)

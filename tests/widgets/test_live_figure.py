@@ -233,7 +233,7 @@ def test_cache_and_state_name_what_does_not_fit(shapes, said, as_a_user):
 
 
 def work_of(widget):
-    """What each rank has computed so far, and whether it was busy."""
+    """What each rank has computed so far, and what is said of the time."""
     ax = widget.figure.axes[2]
     count = len(ax.get_yticks())
     widths = [bar.get_width() for bar in ax.patches]
@@ -242,15 +242,26 @@ def work_of(widget):
 
 def test_a_causal_ring_in_rows_lets_early_ranks_wait_and_a_zigzag_does_not():
     widget = widgets.ring_steps()
-    move(widget, ranks=4, step=4)
+    move(widget, ranks=4, step=3)
     work, said = work_of(widget)
-    block = 12 * 12
-    assert work == [block, 2 * block, 3 * block, 4 * block] and "62%" in said  # 10 of 16 blocks
+    block, limits = 12 * 12, widget.figure.axes[2].get_xlim()
+    assert work == [block, 2 * block, 3 * block, 4 * block] and f"done in the time of {4 * block} pairs" in said
     move(widget, order="zigzag")
     work, said = work_of(widget)
-    assert len(set(work)) == 1 and "100%" in said
-    move(widget, causal=False, step=1, order="contiguous")
-    assert work_of(widget)[0] == [block] * 4
+    assert len(set(work)) == 1 and f"done in the time of {work[0]} pairs" in said
+    assert widget.figure.axes[2].get_xlim() == limits  # so that the shorter bars are seen to be shorter
+    move(widget, causal=False, step=0, order="contiguous")
+    work, said = work_of(widget)
+    assert work == [block] * 4 and f"time so far: {block} pairs" in said
+
+
+@pytest.mark.parametrize("ranks", [2, 8, 3])
+def test_the_ring_has_as_many_steps_as_ranks(ranks):
+    widget = widgets.ring_steps()
+    move(widget, ranks=8, step=7)
+    move(widget, ranks=ranks)
+    assert widget.controls["step"].max == widget.controls["step"].value == ranks - 1
+    assert widget.figure.axes[0].get_title() == f"step {ranks - 1}, the last is step {ranks - 1}"
 
 
 def test_after_the_last_step_every_pair_that_may_be_seen_has_a_rank_and_no_other():

@@ -4,52 +4,104 @@ import torch
 from course_utils.distributed.partial_attention import merge, partial_attention
 
 
-# %% wrong: a triangle by places in the block
-def ring_step(query, key, value, q_positions, k_positions, output, lse):
-    mask = torch.tril(torch.ones(query.shape[2], key.shape[2], dtype=torch.bool))
+# %% wrong: the documents are left out
+def ring_step(query, key, value, q_positions, k_positions, starts, output, lse):
+    mask = q_positions[:, None] >= k_positions
     return merge(output, lse, *partial_attention(query, key, value, mask))
 
 
-# %% wrong: judges the whole block by its first positions, as if tokens were in a row
-def ring_step(query, key, value, q_positions, k_positions, output, lse):
-    if k_positions[0] > q_positions[0]:
+# %% wrong: a document's first token is counted to the document before (searchsorted without right=True)
+def ring_step(query, key, value, q_positions, k_positions, starts, output, lse):
+    q_doc = torch.searchsorted(starts, q_positions.contiguous())
+    k_doc = torch.searchsorted(starts, k_positions.contiguous())
+    mask = (q_positions[:, None] >= k_positions) & (q_doc[:, None] == k_doc)
+    return merge(output, lse, *partial_attention(query, key, value, mask))
+
+
+# %% wrong: within a document everything is seen, later keys too
+def ring_step(query, key, value, q_positions, k_positions, starts, output, lse):
+    q_doc = torch.searchsorted(starts, q_positions.contiguous(), right=True)
+    k_doc = torch.searchsorted(starts, k_positions.contiguous(), right=True)
+    return merge(output, lse, *partial_attention(query, key, value, q_doc[:, None] == k_doc))
+
+
+# %% wrong: a triangle by places in the block, and documents by positions
+def ring_step(query, key, value, q_positions, k_positions, starts, output, lse):
+    q_doc = (q_positions[:, None] >= starts).sum(1)
+    k_doc = (k_positions[:, None] >= starts).sum(1)
+    mask = torch.tril(torch.ones(query.shape[2], key.shape[2], dtype=torch.bool))
+    return merge(output, lse, *partial_attention(query, key, value, mask & (q_doc[:, None] == k_doc)))
+
+
+# %% wrong: a block that begins in another document is skipped whole
+def ring_step(query, key, value, q_positions, k_positions, starts, output, lse):
+    document = lambda p: int((starts <= p).sum())
+    if document(q_positions[0]) != document(k_positions[0]):
         return output, lse
-    if k_positions[0] < q_positions[0]:
-        return merge(output, lse, *partial_attention(query, key, value))
-    mask = torch.tril(torch.ones(query.shape[2], key.shape[2], dtype=torch.bool))
+    mask = q_positions[:, None] >= k_positions
     return merge(output, lse, *partial_attention(query, key, value, mask))
-
-
-# %% wrong: no mask
-def ring_step(query, key, value, q_positions, k_positions, output, lse):
-    new_output, new_lse = partial_attention(query, key, value)
-    return merge(output, lse, new_output, new_lse)
 
 
 # %% wrong: strictly earlier keys only
-def ring_step(query, key, value, q_positions, k_positions, output, lse):
-    mask = q_positions.unsqueeze(1) > k_positions.unsqueeze(0)
+def ring_step(query, key, value, q_positions, k_positions, starts, output, lse):
+    begin = starts[(q_positions[:, None] >= starts).sum(1) - 1]
+    mask = (k_positions < q_positions[:, None]) & (k_positions >= begin[:, None])
     return merge(output, lse, *partial_attention(query, key, value, mask))
 
 
 # %% wrong: adds up the outputs
-def ring_step(query, key, value, q_positions, k_positions, output, lse):
-    mask = q_positions[:, None] >= k_positions
+def ring_step(query, key, value, q_positions, k_positions, starts, output, lse):
+    begin = starts[(q_positions[:, None] >= starts).sum(1) - 1]
+    mask = (k_positions <= q_positions[:, None]) & (k_positions >= begin[:, None])
     new_output, new_lse = partial_attention(query, key, value, mask)
     return output + new_output, torch.logaddexp(lse, new_lse)
 
 
-# %% two mistakes: no mask; and the old lse comes back
-def ring_step(query, key, value, q_positions, k_positions, output, lse):
-    merged, _ = merge(output, lse, *partial_attention(query, key, value))
+# %% wrong: writes the result into the arguments
+def ring_step(query, key, value, q_positions, k_positions, starts, output, lse):
+    begin = starts[(q_positions[:, None] >= starts).sum(1) - 1]
+    mask = (k_positions <= q_positions[:, None]) & (k_positions >= begin[:, None])
+    merged_output, merged_lse = merge(output, lse, *partial_attention(query, key, value, mask))
+    output.copy_(merged_output)
+    lse.copy_(merged_lse)
+    return output, lse
+
+
+# %% wrong: the start of the next document still belongs to a document (<= in place of <)
+def ring_step(query, key, value, q_positions, k_positions, starts, output, lse):
+    ends = torch.cat([starts[1:], torch.tensor([10**9])])
+    inside = lambda p: (p[:, None] >= starts) & (p[:, None] <= ends)
+    together = (inside(q_positions)[:, None] & inside(k_positions)[None]).any(-1)
+    mask = together & (k_positions <= q_positions[:, None])
+    return merge(output, lse, *partial_attention(query, key, value, mask))
+
+
+# %% wrong: a key is seen if it lies after the start of the LAST document
+def ring_step(query, key, value, q_positions, k_positions, starts, output, lse):
+    mask = (k_positions <= q_positions[:, None]) & (k_positions >= starts[-1])
+    return merge(output, lse, *partial_attention(query, key, value, mask))
+
+
+# %% two mistakes: the documents are left out; and the old lse comes back
+def ring_step(query, key, value, q_positions, k_positions, starts, output, lse):
+    mask = q_positions[:, None] >= k_positions
+    merged, _ = merge(output, lse, *partial_attention(query, key, value, mask))
     return merged, lse
 
 
+# %% right: each query's document begins at the last start before it, and keys from there to the query are seen
+def ring_step(query, key, value, q_positions, k_positions, starts, output, lse):
+    begin = starts[torch.searchsorted(starts, q_positions.contiguous(), right=True) - 1]
+    mask = (k_positions <= q_positions[:, None]) & (k_positions >= begin[:, None])
+    return merge(output, lse, *partial_attention(query, key, value, mask))
+
+
 # %% right: one query at a time
-def ring_step(query, key, value, q_positions, k_positions, output, lse):
+def ring_step(query, key, value, q_positions, k_positions, starts, output, lse):
     outputs, lses = [], []
-    for i, position in enumerate(q_positions):
-        seen = k_positions <= position
+    for i, position in enumerate(q_positions.tolist()):
+        begin = max(s for s in starts.tolist() if s <= position)
+        seen = torch.tensor([begin <= k <= position for k in k_positions.tolist()], dtype=torch.bool)
         part = partial_attention(query[:, :, i : i + 1], key[:, :, seen], value[:, :, seen])
         merged = merge(output[:, :, i : i + 1], lse[:, :, i : i + 1], *part)
         outputs.append(merged[0])
@@ -58,101 +110,24 @@ def ring_step(query, key, value, q_positions, k_positions, output, lse):
 
 
 # %% right: all by hand, with what was collected as one more key
-def ring_step(query, key, value, q_positions, k_positions, output, lse):
+def ring_step(query, key, value, q_positions, k_positions, starts, output, lse):
     repeats = query.shape[1] // key.shape[1]
     key, value = key.repeat_interleave(repeats, dim=1), value.repeat_interleave(repeats, dim=1)
     scores = query @ key.mT / math.sqrt(query.shape[-1])
-    scores = scores.masked_fill(k_positions > q_positions[:, None], -math.inf)
+    between = (starts > k_positions[:, None]) & (starts <= q_positions[:, None, None])  # a start between key and query
+    hidden = (k_positions > q_positions[:, None]) | between.any(-1)
+    scores = scores.masked_fill(hidden, -math.inf)
     scores = torch.cat((lse[..., None], scores), dim=-1)
     weights = scores.softmax(dim=-1).nan_to_num(0.0)
     return weights[..., :1] * output + weights[..., 1:] @ value, scores.logsumexp(dim=-1)
 
 
-# %% setup
-import math
-from course_utils.distributed.partial_attention import merge, partial_attention
-import itertools
-import functools
-import torch
-import torch.nn.functional as F
-
-
-# %% wrong: the mask goes by places in the block
-def ring_step(query, key, value, q_positions, k_positions, output, lse):
-    n, n_k = query.shape[2], key.shape[2]
-    mask = q_positions[0] + torch.arange(n)[:, None] >= k_positions[0] + torch.arange(n_k)
-    new_output, new_lse = partial_attention(query, key, value, mask)
-    return merge(output, lse, new_output, new_lse)
-
-
-# %% wrong: a query doesn't see the key at its own position
-def ring_step(query, key, value, q_positions, k_positions, output, lse):
-    mask = q_positions[:, None] > k_positions
-    new_output, new_lse = partial_attention(query, key, value, mask)
-    return merge(output, lse, new_output, new_lse)
-
-
-# %% wrong: writes the result into the arguments
-def ring_step(query, key, value, q_positions, k_positions, output, lse):
-    mask = q_positions[:, None] >= k_positions
-    new_output, new_lse = partial_attention(query, key, value, mask)
-    merged_output, merged_lse = merge(output, lse, new_output, new_lse)
-    output.copy_(merged_output)
-    lse.copy_(merged_lse)
-    return output, lse
-
-
-# %% wrong: the comparison is the wrong way round, queries see the future
-def ring_step(query, key, value, q_positions, k_positions, output, lse):
-    mask = q_positions[:, None] <= k_positions
-    new_output, new_lse = partial_attention(query, key, value, mask)
-    return merge(output, lse, new_output, new_lse)
-
-
-# %% wrong: the outputs are added without weights
-def ring_step(query, key, value, q_positions, k_positions, output, lse):
-    mask = q_positions[:, None] >= k_positions
-    new_output, new_lse = partial_attention(query, key, value, mask)
-    return output + new_output, torch.logaddexp(lse, new_lse)
-
-
-# %% wrong: skips a block by its first key and the last query, as if positions were sorted
-def ring_step(query, key, value, q_positions, k_positions, output, lse):
-    if k_positions[0] > q_positions[-1]:
-        return output, lse
-    mask = q_positions[:, None] >= k_positions
-    new_output, new_lse = partial_attention(query, key, value, mask)
-    return merge(output, lse, new_output, new_lse)
-
-
-# %% wrong: key/value heads repeated as a whole instead of each in a row
-def ring_step(query, key, value, q_positions, k_positions, output, lse):
-    group = query.shape[1] // key.shape[1]
-    key, value = key.repeat(1, group, 1, 1), value.repeat(1, group, 1, 1)
-    mask = q_positions[:, None] >= k_positions
-    new_output, new_lse = partial_attention(query, key, value, mask)
-    return merge(output, lse, new_output, new_lse)
-
-
-# %% right: what was collected counts as one more key, with lse as its score
-def ring_step(query, key, value, q_positions, k_positions, output, lse):
-    B, H, n, d_k = query.shape
-    H_kv = key.shape[1]
-    grouped = query.reshape(B, H_kv, H // H_kv, n, d_k)
-    scores = torch.einsum("bkgnd,bkmd->bkgnm", grouped, key) / math.sqrt(d_k)
-    hidden = k_positions[None, :] > q_positions[:, None]
-    scores = scores.masked_fill(hidden, -math.inf).reshape(B, H, n, -1)
-    everything = torch.cat([lse[..., None], scores], dim=-1)
-    weights = torch.softmax(everything, dim=-1).nan_to_num(0.0)
-    old, new = weights[..., :1], weights[..., 1:].reshape(B, H_kv, H // H_kv, n, -1)
-    gained = torch.einsum("bkgnm,bkmv->bkgnv", new, value).reshape(B, H, n, -1)
-    return old * output + gained, torch.logsumexp(everything, dim=-1)
-
-
-# %% right: one key at a time, merged one after the other
-def ring_step(query, key, value, q_positions, k_positions, output, lse):
-    for j, position in enumerate(k_positions.tolist()):
-        sees = (q_positions >= position).unsqueeze(1)  # (n, 1)
-        part = partial_attention(query, key[:, :, j : j + 1], value[:, :, j : j + 1], sees)
-        output, lse = merge(output, lse, *part)
-    return output, lse
+# %% right: a table of the whole text, rows and columns picked out
+def ring_step(query, key, value, q_positions, k_positions, starts, output, lse):
+    L = int(max(q_positions.max(), k_positions.max())) + 1
+    begins = torch.zeros(L, dtype=torch.long)
+    begins[starts[starts < L]] = 1
+    document = begins.cumsum(0)
+    whole = (document[:, None] == document) & torch.ones(L, L, dtype=torch.bool).tril()
+    mask = whole[q_positions][:, k_positions]
+    return merge(output, lse, *partial_attention(query, key, value, mask))
