@@ -74,12 +74,13 @@ const CONTROLS = {
     const press = (button, on) => {
       button.setAttribute("aria-pressed", String(on));
       button.textContent = on ? "True" : "False";
+      button.setAttribute("aria-label", `${button.dataset.where}: ${button.textContent}`);
     };
     const head = element("tr", {}, element("td"), ...exercise.columns.map((name) => element("th", { scope: "col" }, name)));
     const rows = exercise.rows.map((row, i) => {
       const cells = exercise.columns.map((column, j) => {
         const button = element("button", { type: "button", className: "try-cell" });
-        button.setAttribute("aria-label", `${row}, ${column}`);
+        button.dataset.where = `${row}, ${column}`;
         button.addEventListener("click", () => press(button, button.getAttribute("aria-pressed") !== "true"));
         button.addEventListener("keydown", (event) => {
           const steps = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
