@@ -15,6 +15,8 @@ from course_authoring.links import colab_link
 from .try_it import anchor, answered_here, with_questions
 
 INTERACTIVE = re.compile(r"\[interactive: (.*?) Run this cell [^\]]*\]", re.DOTALL)
+# Lessons whose model runs on the live page -> where it stands there.
+LIVE = {"10": "a-word", "11": "a-word", "12": "a-text", "13": "written-twice"}
 COLAB = re.compile(r"\[▶ Open in Colab\]\([^)]*\)(?: · )?")
 
 
@@ -56,6 +58,8 @@ def _links(path: str, colab: str | None, address: str | None) -> str:
     if numbers := answered_here(name):
         page = "" if path.startswith("exercises") else f"../exercises/{name}.html"
         links.append(f'<a href="{page}#{anchor(numbers[0])}">Try exercise {numbers[0]} right here</a>')
+    if path.startswith("notebooks") and name[:2] in LIVE:
+        links.append(f'<a href="../live/index.html#{LIVE[name[:2]]}">See its model at work</a>')
     if colab:
         links.insert(0, f'<a href="{html.escape(colab)}">Open in Colab</a>')
         links.append(f'<a href="{address}/discussions">Ask a question</a>')
