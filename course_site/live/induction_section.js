@@ -3,7 +3,7 @@
 import { before_score, continued, copy_score, strongest, written_twice } from "./induction.js";
 import { json, make, model_of, percent } from "./page.js";
 
-const STRINGS = ["qmzarwbk", "thequickbrown", "banana", "zyxwvutsrqponmlkjihgfedcba"];
+const STRINGS = ["thequickbrown", "qmzarwbk", "banana", "zyxwvutsrqponmlkjihgfedcba"];
 const CELL = 22; // pixels of a weight at most
 const of_name = (weights, name) => weights[name.split(".")[0]][name.split(".")[1]];
 const figure = (bits) => bits.toFixed(2);
@@ -63,8 +63,8 @@ export async function induction_section(root) {
     const note = half > longest ? ` In training no string had more than ${longest} letters; this one has ${half}.` : new Set(ids).size < half ? " In training no letter came twice in a string." : "";
     const names = [...out].sort().join(", ");
     message.textContent = out.size
-      ? `Without head${out.size > 1 ? "s" : ""} ${names} a letter of the second half costs ${figure(now.bits)} bits; with all heads ${figure(whole.bits)}.`
-      : `A letter of the second half costs ${figure(now.bits)} bits; guessing costs ${figure(Math.log2(letters.length))}.${note}`;
+      ? `Without head${out.size > 1 ? "s" : ""} ${names} a letter of the second half costs ${figure(now.bits)} bits on average; with all heads ${figure(whole.bits)}.`
+      : `A letter of the second half costs ${figure(now.bits)} bits on average; guessing costs ${figure(Math.log2(letters.length))}.${note}`;
     const [back, copier] = [strongest(whole.weights, before_score), strongest(whole.weights, (weights) => copy_score(weights, ids))];
     pictures.replaceChildren(
       picture(now, back, `Head ${back}: ${percent(before_score(of_name(now.weights, back)))} of its weight on the letter before, in the first half`),
@@ -78,14 +78,12 @@ export async function induction_section(root) {
   function show_line({ expected }) {
     const half = ids.length / 2;
     const first = ids.slice(0, half).map((id) => make("td", { class: "given" }, letters[id]));
-    const second = expected.map((one, k) => make("td", one ? { style: `--weight: ${one.right.toFixed(3)}`, class: one.best === ids[half + k] ? "good" : "bad" } : { class: "given" }, letters[ids[half + k]]));
-    const said = expected.map((one) => make("td", {}, one ? letters[one.best] : "?"));
-    const sure = expected.map((one) => make("td", { class: "number" }, one ? String(Math.round(100 * one.right)) : ""));
-    const empty = () => make("td", { colspan: String(half), class: "given" });
-    const row = (name, ...cells) => make("tr", {}, make("th", { scope: "row" }, name), ...cells);
-    line.replaceChildren(
-      make("table", { class: "twice" }, make("caption", { class: "unseen" }, "The string twice; for each letter of the second half what the model expected, and the chance it gave to the right letter"), row("written", ...first, ...second), row("expected", empty(), ...said), row("chance of it, %", empty(), ...sure)),
-    );
+    const second = expected.map((one, k) => make("td", one ? { style: `--weight: ${one.right.toFixed(3)}`, class: one.best === ids[k] ? "good" : "bad" } : { class: "given" }, letters[ids[k]]));
+    const best = expected.map((one) => make("td", {}, one ? letters[one.best] : "?"));
+    const chance = expected.map((one) => make("td", { class: "number" }, one ? String(Math.round(100 * one.right)) : ""));
+    const row = (name, cells) => make("tr", {}, make("th", { scope: "row" }, name), ...cells);
+    const caption = "The string, once and again; for each letter of the second half what the model expected, and the chance in percent that it gave to the right letter";
+    line.replaceChildren(make("table", { class: "twice" }, make("caption", { class: "unseen" }, caption), row("once", first), row("again", second), row("expected", best), row("chance, %", chance)));
   }
 
   /** The weights of one head as a picture: a row a query, a column a key. */
@@ -142,5 +140,5 @@ function learning({ steps, two_layers, one_layer, guessing }) {
   const frame = svg("path", { d: `M${left} ${y(5)} V${y(0)} H${x(steps.at(-1))}`, class: "axis" });
   const guess = svg("path", { d: `M${left} ${y(guessing)} H${x(steps.at(-1))}`, class: "guess" });
   const drawing = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": text, class: "learning" }, frame, guess, curve(one_layer, "one"), curve(two_layers, "two"), ...ticks, ...marks, label(guessing, "guessing"), label(one_layer.at(-1), "one layer"), label(two_layers.at(-1), "two layers"));
-  return make("section", {}, make("h3", {}, "How it learned that"), drawing, make("p", { class: "note" }, "Bits for a letter of the second half (strings of 4 to 16 letters), by updates, as recorded when this very model was trained in PyTorch. One layer doesn't get there: the second reads what the first has noted. In this browser the same training would take minutes."));
+  return make("section", {}, make("h3", {}, "How it learned that"), drawing, make("p", { class: "note" }, "Bits for a letter of the second half (strings of 4 to 16 letters), by updates, as recorded when this very model was trained in PyTorch. One layer isn't there after as many. Here in the browser the same training would take minutes, so the weights are loaded."));
 }
