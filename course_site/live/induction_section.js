@@ -8,7 +8,8 @@ const CELL = 22; // pixels of a weight at most
 const of_name = (weights, name) => weights[name.split(".")[0]][name.split(".")[1]];
 const figure = (bits) => bits.toFixed(2);
 
-export async function induction_section(root) {
+/** Puts all of it into `root`, and what was noted while the model was trained into `drawing`, an svg element. */
+export async function induction_section(root, drawing) {
   const { letters, longest, bytes, curve } = await json("induction.json");
   const bar = make("p", { class: "bar", hidden: true });
   const box = make("input", { type: "text", id: "twice", value: STRINGS[0], maxlength: "40", spellcheck: "false", autocomplete: "off", autocapitalize: "off" });
@@ -21,7 +22,8 @@ export async function induction_section(root) {
   const switches = make("div", { class: "kinds" });
   const zeros = make("input", { type: "checkbox", id: "by-zeros", onchange: () => update() });
   const details = make("div", { hidden: true }, line, message, make("h3", {}, "Take a head out"), switches, make("p", { class: "row" }, zeros, make("label", { for: "by-zeros" }, " zeros in its place, not its mean over this string")), make("h3", {}, "Where two heads look"), pictures);
-  root.replaceChildren(form, problem, bar, details, learning(curve));
+  root.replaceChildren(form, problem, bar, details);
+  learning(drawing, curve);
 
   let model = null;
   let ids = null;
@@ -121,13 +123,13 @@ export async function induction_section(root) {
   await ask(STRINGS[0]);
 }
 
-/** The bits while it was trained, drawn. */
-function learning({ steps, two_layers, one_layer, guessing }) {
+/** The bits while it was trained. */
+function learning(drawing, { steps, two_layers, one_layer, guessing }) {
   const [width, height, left, bottom] = [560, 190, 38, 26];
   const x = (step) => left + ((width - left - 84) * step) / steps.at(-1);
   const y = (bits) => 8 + (height - bottom - 8) * (1 - bits / 5);
   const svg = (tag, attributes, ...children) => {
-    const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    const node = document.createElementNS(drawing.namespaceURI, tag);
     for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
     node.append(...children);
     return node;
@@ -136,9 +138,9 @@ function learning({ steps, two_layers, one_layer, guessing }) {
   const label = (bits, text) => svg("text", { x: width - 80, y: y(bits) + 4 }, text);
   const ticks = [0, 1, 2, 3, 4, 5].map((b) => svg("text", { x: left - 8, y: y(b) + 4, "text-anchor": "end" }, String(b)));
   const marks = [0, 200, 400, 600].map((step) => svg("text", { x: x(step), y: height - 8, "text-anchor": "middle" }, String(step)));
-  const text = `Bits for a letter of the second half, by updates: with two layers ${figure(two_layers[0])} after ${steps[0]} and ${figure(two_layers.at(-1))} after ${steps.at(-1)}; with one layer ${figure(one_layer.at(-1))}`;
   const frame = svg("path", { d: `M${left} ${y(5)} V${y(0)} H${x(steps.at(-1))}`, class: "axis" });
   const guess = svg("path", { d: `M${left} ${y(guessing)} H${x(steps.at(-1))}`, class: "guess" });
-  const drawing = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": text, class: "learning" }, frame, guess, curve(one_layer, "one"), curve(two_layers, "two"), ...ticks, ...marks, label(guessing, "guessing"), label(one_layer.at(-1), "one layer"), label(two_layers.at(-1), "two layers"));
-  return make("section", {}, make("h3", {}, "How it learned that"), drawing, make("p", { class: "note" }, "Bits for a letter of the second half (strings of 4 to 16 letters), by updates, as recorded when this very model was trained in PyTorch. One layer isn't there after as many. Here in the browser the same training would take minutes, so the weights are loaded."));
+  drawing.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  drawing.setAttribute("aria-label", `Bits for a letter of the second half, by updates: with two layers ${figure(two_layers[0])} after ${steps[0]} and ${figure(two_layers.at(-1))} after ${steps.at(-1)}, with one layer ${figure(one_layer.at(-1))}`);
+  drawing.replaceChildren(frame, guess, curve(one_layer, "one"), curve(two_layers, "two"), ...ticks, ...marks, label(guessing, "guessing"), label(one_layer.at(-1), "one layer"), label(two_layers.at(-1), "two layers"));
 }

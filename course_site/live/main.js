@@ -37,7 +37,7 @@ async function start() {
   heads.set_result(current);
   if (asked) word.ask(asked);
   text_section(at("text-section"), { vocabulary });
-  induction_section(at("induction-section")).catch((error) => at("induction-section").append(make("p", { class: "problem", role: "alert" }, `${error.message}.`)));
+  induction_section(at("induction-section"), at("learning")).catch((error) => at("induction-section").append(make("p", { class: "problem", role: "alert" }, `${error.message}.`)));
   document.body.dataset.ready = "true";
 }
 
