@@ -29,7 +29,7 @@ mathjax3_config = {"options": {"enableMenu": False}}  # the menu loads more file
 pygments_style = "a11y-high-contrast-light"
 
 html_theme = "sphinx_book_theme"
-html_css_files = ["site.css"]
+html_css_files = ["site.css", "try_it.css"]
 html_js_files = [("access.js", {"defer": "defer"})]
 html_copy_source = False
 html_show_sourcelink = False

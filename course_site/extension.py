@@ -12,6 +12,7 @@ from sphinx.application import Sphinx
 SCRIPTS = {
     "course-widget": "course_widgets.js",
     "data-predict=": "predictions.js",
+    "data-try=": "try_it.js",
 }  # what stands on the page -> its script
 
 

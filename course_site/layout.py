@@ -15,6 +15,7 @@ from .live_data import write_live_page
 from .mistakes import mistakes_page
 from .notebooks import for_site
 from .reference import write_reference
+from .try_it import list_of_questions
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -33,6 +34,8 @@ def lay_out(folder: Path) -> None:
     address = read_record(ROOT).get(ADDRESS)
     for kind in FOLDERS:
         _notebooks(kind, folder, address)
+    with (folder / "exercises" / "index.md").open("a", encoding="utf-8") as index:
+        index.write(list_of_questions(sorted(path.stem for path in (ROOT / "exercises").glob("*.ipynb"))))
     for card in sorted((ROOT / "course_utils" / "pretrained" / "data").glob("*.md")):
         shutil.copyfile(card, folder / "models" / card.name)
     write_reference(ROOT / "course_utils", folder / "reference")

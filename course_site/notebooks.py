@@ -12,7 +12,11 @@ from course_authoring.assemble import INSTALL_ID
 from course_authoring.execute import WIDGET_STATE
 from course_authoring.links import colab_link
 
+from .try_it import anchor, answered_here, with_questions
+
 INTERACTIVE = re.compile(r"\[interactive: (.*?) Run this cell [^\]]*\]", re.DOTALL)
+# Lessons whose model runs on the live page -> where it stands there.
+LIVE = {"10": "a-word", "11": "a-word", "12": "a-text", "13": "written-twice"}
 COLAB = re.compile(r"\[▶ Open in Colab\]\([^)]*\)(?: · )?")
 
 
@@ -43,13 +47,19 @@ def for_site(notebook: NotebookNode, path: str, address: str | None) -> Notebook
     if path.startswith("exercises"):  # there each exercise is a third-level heading, under no second one
         for cell in notebook.cells:
             if cell.cell_type == "markdown":
-                cell.source = re.sub(r"\A### ", "## ", cell.source)
+                cell.source = re.sub(r"\A### ", "## ", with_questions(cell.source))
     notebook.cells.insert(1, new_markdown_cell(_links(path, colab, address), id="site-links"))
     return notebook
 
 
 def _links(path: str, colab: str | None, address: str | None) -> str:
     links = [f'<a href="../downloads/{path}" download="{PurePosixPath(path).name}">Download the notebook</a>']
+    name = PurePosixPath(path).stem
+    if numbers := answered_here(name):
+        page = "" if path.startswith("exercises") else f"../exercises/{name}.html"
+        links.append(f'<a href="{page}#{anchor(numbers[0])}">Try exercise {numbers[0]} right here</a>')
+    if path.startswith("notebooks") and name[:2] in LIVE:
+        links.append(f'<a href="../live/index.html#{LIVE[name[:2]]}">See its model at work</a>')
     if colab:
         links.insert(0, f'<a href="{html.escape(colab)}">Open in Colab</a>')
         links.append(f'<a href="{address}/discussions">Ask a question</a>')

@@ -114,7 +114,8 @@ export class MultiHeadAttention {
   constructor(weights, { num_heads, num_kv_heads = num_heads, rotary = null }) {
     Object.assign(this, weights, { num_heads, num_kv_heads, rotary });
     this.d_head = this.q_proj.weight.shape[0] / num_heads;
-    this.off = new Set(); // heads that contribute nothing
+    this.off = new Set(); // heads that are taken out
+    this.instead = "zeros"; // what they contribute: "zeros", or the "mean" of what they hand on, over the queries
     this.weights = null; // of the latest call: (H, L_q, L_k)
   }
 
@@ -130,11 +131,13 @@ export class MultiHeadAttention {
     const merged = q.map((row) => new Float32Array(row.length)); // (L_q, d_model)
     this.weights = Array.from({ length: this.num_heads }, (_, h) => {
       const [at, kv_at] = [h * this.d_head, Math.floor(h / repeats) * this.d_head];
-      return q.map((row, i) => {
+      const rows = q.map((row, i) => {
         const weights = masked_softmax(this.scores(row, k, at, kv_at), mask && ((j) => mask(i, j))); // (L_k,)
-        if (!this.off.has(h)) this.average(weights, v, kv_at, merged[i], at);
+        this.average(weights, v, kv_at, merged[i], at);
         return weights;
       });
+      if (this.off.has(h)) this.take_out(merged, at);
+      return rows; // (L_q, L_k)
     }); // (H, L_q, L_k)
     return linear(merged, this.o_proj); // (L_q, d_model)
   }
@@ -153,6 +156,14 @@ export class MultiHeadAttention {
       scores[j] = sum / Math.sqrt(this.d_head);
     }
     return scores;
+  }
+
+  /** What one head hands on, the same for every query. */
+  take_out(merged, at) {
+    for (let n = at; n < at + this.d_head; n++) {
+      const value = this.instead === "mean" ? mean(merged.map((row) => row[n])) : 0;
+      for (const row of merged) row[n] = value;
+    }
   }
 
   /** The weighted average of one head's values, written into its features of `merged`. */

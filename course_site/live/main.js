@@ -1,7 +1,8 @@
-// The live page: a word, its heads, a text.
+// The live page: a word, its heads, a text, a string written twice.
 
 import viewer from "./attention_viewer.js";
 import { head_switches } from "./head_switches.js";
+import { induction_section } from "./induction_section.js";
 import { json, make, worked_out } from "./page.js";
 import { text_section } from "./text_section.js";
 import { word_section } from "./word_section.js";
@@ -36,6 +37,7 @@ async function start() {
   heads.set_result(current);
   if (asked) word.ask(asked);
   text_section(at("text-section"), { vocabulary });
+  induction_section(at("induction-section"), at("learning")).catch((error) => at("induction-section").append(make("p", { class: "problem", role: "alert" }, `${error.message}.`)));
   document.body.dataset.ready = "true";
 }
 

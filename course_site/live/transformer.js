@@ -1,4 +1,4 @@
-// The models of lessons 10 and 12, to be read beside course_utils/models/transformer.py and decoder_lm.py: the same names in
+// The models of lessons 10, 12 and 13, to be read beside course_utils/models/transformer.py and decoder_lm.py: the same names in
 // the same order. One sequence at a time; a tensor of shape (L, d) is a list of L rows, each a Float32Array.
 // L_s source and L_t target positions.
 
@@ -7,7 +7,7 @@ import { read } from "./safetensors.js";
 
 const DEFAULTS = {
   Transformer: { pre_norm: true, final_norm: true, positions: "sinusoidal" },
-  DecoderLM: { num_kv_heads: null, max_len: 1024, rope_base: 10000, norm_eps: 1e-6 },
+  DecoderLM: { num_kv_heads: null, positions: "rotary", max_len: 1024, rope_base: 10000, norm_eps: 1e-6 },
 };
 
 /** A model from the bytes of its file. All sizes come from the file. */
@@ -121,9 +121,10 @@ export class Transformer {
 export class DecoderLM {
   constructor(config, weights) {
     this.config = config;
-    const rotary = new RotaryPositions(config.d_model / config.num_heads, config.rope_base);
+    const rotary = config.positions === "rotary" ? new RotaryPositions(config.d_model / config.num_heads, config.rope_base) : null;
     const options = { num_heads: config.num_heads, num_kv_heads: config.num_kv_heads ?? config.num_heads, rotary, norm_eps: config.norm_eps };
     this.embedding = weights.embedding;
+    this.positions = weights.positions; // a table where they are learned
     this.layers = Array.from({ length: config.num_layers }, (_, n) => new DecoderOnlyLayer(weights.layers[n], options));
     this.norm = (x) => rms_norm(x, weights.norm, config.norm_eps);
     this.generator = (x) => linear(x, weights.generator ?? weights.embedding);
@@ -143,6 +144,7 @@ export class DecoderLM {
     const start = cache ? cache[0].length : 0;
     if (start + tokens.length > this.config.max_len) throw new Error(`${start + tokens.length} positions, but this model has room for ${this.config.max_len}`);
     let x = embedded(this.embedding.weight, tokens); // (L, d_model)
+    if (this.positions) x = add(x, x.map((_, place) => row_of(this.positions.table, start + place)));
     const mask = causal_mask(tokens.length, start + tokens.length);
     this.layers.forEach((layer, n) => {
       x = layer.forward(x, { mask, cache: cache?.[n] });
