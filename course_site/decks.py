@@ -14,6 +14,7 @@ OUTCOME = re.compile(r"Prediction (\S+)\. It came out: (.*?)\.? \(No prediction 
 EXERCISE = re.compile(r"### (\d+\.\d+ · .*)\n(.*?(\d+) minutes · core)\n", re.DOTALL)
 OFF_THE_PATH = {"What goes wrong", "In practice", "When you need it", "Check yourself", "References", "Recap"}
 MOST_MINUTES = 15  # of an exercise in class
+MOST_OF_EXERCISE = 250  # words
 MOST_WORDS = 70  # of a caption
 ON_THE_PAGE = re.compile(
     r"\bexercises?\b|read on|\bsections? \d|sliders|your prediction|press Enter|widget|\bSwitch\b|\bChoose\b|this page|the page|the picture say"
@@ -25,12 +26,15 @@ POINTING = re.compile(r"^\W*(It|They|This|These|That|Those|Both|The others?|Anot
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure of a lesson: where it stands, what is said before and after it."""
+    """What one cell of a lesson draws: where it stands, what is said before and after it.
+
+    Attributes:
+        images: Of each figure the PNG in base 64, and the alternative text.
+    """
 
     section: str
     lead: str
-    png: str
-    alt: str
+    images: tuple[tuple[str, str], ...]
     caption: str
     score: int = 0
 
@@ -111,13 +115,13 @@ def pictures(lesson: NotebookNode, sections: tuple[str, ...] = ()) -> tuple[Pict
             continue
         if section in OFF_THE_PATH or not (shown := _figure(cell)):
             continue
-        lead, caption = _lead(lesson.cells, at), _caption(lesson.cells, at, shown[1])
+        lead, caption = _lead(lesson.cells, at), _caption(lesson.cells, at, shown[0][1])
         if caption:
             mechanism = "diagrams." in cell.source or "see_through" in cell.source or "show_first_state" in cell.source
             score = 3 * core + 2 * mechanism + bool(lead)
             score += 2 * caption.startswith("*") - len(ELSEWHERE.findall(f"{lead} {caption}"))
             score -= 2 * bool(POINTING.match(lead)) + 2 * bool(POINTING.match(caption)) + 2 * (len(caption.split()) < 10)
-            found.append((at, Picture(section, lead, *shown, caption, score)))
+            found.append((at, Picture(section, lead, shown, caption, score)))
     best = sorted(found, key=lambda entry: (-entry[1].score, entry[0]))
     if sections:
         best = [next((entry for entry in best if entry[1].section.startswith(f"{number} ")), None) for number in sections]
@@ -127,11 +131,9 @@ def pictures(lesson: NotebookNode, sections: tuple[str, ...] = ()) -> tuple[Pict
     return tuple(picture for _, picture in sorted((best[0], other), key=lambda entry: entry[0]))
 
 
-def _figure(cell: NotebookNode) -> tuple[str, str] | None:
-    for output in cell.get("outputs", ()):
-        if alt := output.get("metadata", {}).get("image/png", {}).get("alt"):
-            return output.data["image/png"], alt
-    return None
+def _figure(cell: NotebookNode) -> tuple[tuple[str, str], ...]:
+    outputs = [output for output in cell.get("outputs", ()) if "image/png" in output.get("data", {})]
+    return tuple((output.data["image/png"], output.metadata["image/png"]["alt"]) for output in outputs)
 
 
 def _lead(cells: list[NotebookNode], at: int) -> str:
@@ -198,6 +200,8 @@ def _context(cells: list[NotebookNode]) -> str:
     text = [block for block in text if block and not block.startswith("#")]
     while len(" ".join(text).split()) > 130 and len(text) > 1:
         text = text[1:]
+    if text and text[-1].endswith(":"):  # it leads to what the page prints
+        text[-1] = " ".join(part for part in sentences(text[-1]) if not part.endswith(":"))
     return "\n\n".join(text)
 
 
@@ -208,7 +212,8 @@ def class_exercise(exercises: NotebookNode) -> tuple[str, str, str, str] | tuple
         head = EXERCISE.match(cell.source)
         if head and following.id.startswith(("answer-", "quiz-")):
             statement, quiz = cell.source[head.end() :].strip(), following.id.startswith("quiz-")
-            order = (int(head[3]) > MOST_MINUTES, quiz, len(statement.split()))
+            words = len(statement.split())
+            order = (int(head[3]) > MOST_MINUTES or words > MOST_OF_EXERCISE, quiz, words)
             found.append((order, (head[1], head[2], statement, "" if quiz else _signature(following.source))))
     return min(found)[1] if found else ()
 
