@@ -20,7 +20,7 @@ GREEK = dict(
 LETTERS = GREEK | {"ell": "ℓ", "infty": "∞", "partial": "∂", "Sigma": "Σ", "Delta": "Δ", "Omega": "Ω", "Phi": "Φ", "top": "⊤"}
 SIGNS = {
     **{"cdot": "⋅", "times": "×", "odot": "⊙", "oplus": "⊕", "pm": "±", "mid": "∣", "to": "→", "leftarrow": "←"},
-    **{"ge": "≥", "le": "≤", "ne": "≠", "approx": "≈", "in": "∈", "dots": "…", "cdots": "⋯", "ldots": "…", "propto": "∝", "bmod": " mod "},
+    **{"ge": "≥", "le": "≤", "ne": "≠", "approx": "≈", "in": "∈", "dots": "…", "cdots": "⋯", "ldots": "…", "propto": "∝", "sim": "∼", "bmod": " mod "},
     **{"{": "{", "}": "}", "%": "%", "_": "_", "|": "‖", "rightarrow": "→", "Rightarrow": "⇒", "quad": "", "ll": "≪"},
 }
 FENCES = {
@@ -65,6 +65,7 @@ class _Reader:
             r"\dfrac": lambda: self._styled(self._fraction, "true"),
             r"\sqrt": lambda: f"<msqrt>{self._argument()}</msqrt>",
             r"\bar": lambda: f'<mover accent="true">{self._argument()}<mo>¯</mo></mover>',
+            r"\overline": lambda: f'<mover accent="true">{self._argument()}<mo stretchy="true">‾</mo></mover>',
             r"\hat": lambda: f'<mover accent="true">{self._argument()}<mo>^</mo></mover>',
             r"\underbrace": lambda: f"<munder>{self._argument()}<mo>⏟</mo></munder>",
             r"\begin": self._table,
