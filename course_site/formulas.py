@@ -106,10 +106,20 @@ class _Reader:
 
     def _argument(self) -> str:
         self._skip_space()
+        if word := self._word():  # not one letter times the next
+            return f'<mi style="font-style: italic">{word}</mi>'
         if self.at < len(self.tokens) and self.tokens[self.at][0].isdigit():  # without braces it is one digit
             number = self.tokens[self.at]
             self.tokens[self.at : self.at + 1] = number
         return self._atom()
+
+    def _word(self) -> str:
+        end = self.tokens.index("}", self.at) if "}" in self.tokens[self.at :] else self.at
+        word = "".join(self.tokens[self.at + 1 : end])
+        if self.tokens[self.at : self.at + 1] != ["{"] or not re.fullmatch("[a-z]{3,}", word):
+            return ""
+        self.at = end + 1
+        return word
 
     def _atom(self) -> str:
         token = self._next()

@@ -17,17 +17,21 @@ import matplotlib
 import torch
 from markupsafe import Markup
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.image import imread
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from course_utils import diagrams, masks
+from course_utils.diagrams.palette import COLORS
 from course_utils.layers import EncoderLayer
 
+from . import sheet_numbers
 from .formulas import mathml
-from .sheet_numbers import all_numbers
 from .slides import environment
 
 SMALLEST_PT = 7.5  # of any text on paper
+DPI = 100  # at which a picture is looked at, to find where something is drawn
 LARGER = 1.25  # the letters of the pictures, before all is made smaller
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
@@ -55,15 +59,15 @@ def drawings() -> dict[str, Drawing]:
     q, k, v = torch.tensor([[2.0, 0], [0, 2]]), torch.tensor([[2.0, 0], [0, 2], [1, 1]]), torch.tensor([[8.0, 0], [4, 2], [0, 6]])
     tokens = torch.tensor([[1, 1, 1, 0]])
     allowed = {"padding": masks.padding_mask(tokens, 0), "causal": masks.causal_mask(4)}
-    allowed["window of 2"] = masks.sliding_window_mask(4, window=2)
+    allowed["window 2"] = masks.sliding_window_mask(4, window=2)
     return {
         "flow": drawing(diagrams.attention_flow(q, k, v, torch.tensor([[True, False, True], [True, True, True]]))),
-        "masks": drawing(diagrams.mask_gallery(["the", "cat", "sat", "<pad>"], allowed), bottom=0.15, without="may"),
+        "masks": drawing(diagrams.mask_gallery(["I", "am", "up", "<pad>"], allowed), bottom=0.15, without="may"),
         "heads": drawing(diagrams.head_wiring(4, 2), without="heads,|cache|query attention"),
-        "rotation": drawing(diagrams.rotation(torch.tensor([1.0, 0.3]), torch.tensor([0.8, 0.6]), [(2, 0), (5, 3)])),
+        "rotation": drawing(diagrams.rotation(*sheet_numbers.QUERY_AND_KEY, sheet_numbers.PLACES, frequency=sheet_numbers.FREQUENCY), without="^query$|^key$|dotted"),
         "norms": drawing(diagrams.straight_streams({"pre-norm": EncoderLayer(8, 2, 16)}, torch.randn(1, 3, 8))),
         "induction": drawing(diagrams.induction("q f q".split())),
-        "legend": drawing(diagrams.legend()),
+        "cache": drawing(diagrams.cache_strip("A B C D E".split(), 2), without="computes|computed"),
     }
 
 
@@ -83,22 +87,37 @@ def drawing(ax: Axes, *, bottom: float = 0.0, without: str = "") -> Drawing:
         if text.get_text().strip() and text.get_visible():
             sizes.append(text.get_fontsize())
     figure.canvas.draw()
-    whole = figure.get_tightbbox()
-    box = Bbox.from_extents(whole.x0, whole.y0 + bottom * whole.height, whole.x1, whole.y1)
+    figure.set_layout_engine("none")  # so that nothing moves when it is saved
+    box = _drawn(figure)
+    box = Bbox.from_extents(box.x0, box.y0 + bottom * box.height, box.x1, box.y1)
     buffer = io.BytesIO()
     with matplotlib.rc_context({"svg.hashsalt": "sheet"}):  # the same bytes each time
-        figure.savefig(buffer, format="svg", bbox_inches=box.padded(0.02), metadata={"Date": None})
+        figure.savefig(buffer, format="svg", bbox_inches=box.padded(0.06), metadata={"Date": None})
     scale = SMALLEST_PT / min(sizes)
     address = f"data:image/svg+xml;base64,{base64.b64encode(buffer.getvalue()).decode()}"
     return Drawing(address, str(ax.get_label()), round(scale * box.width * 25.4, 1), scale * min(sizes))
+
+
+def _drawn(figure: Figure) -> Bbox:
+    """The part of a figure, in inches, in which something is drawn."""
+    whole, buffer = figure.get_tightbbox().padded(0.1), io.BytesIO()
+    figure.savefig(buffer, format="png", bbox_inches=whole, dpi=DPI, facecolor="white")
+    buffer.seek(0)
+    ink = torch.from_numpy(imread(buffer)[..., :3] < 0.98).any(-1)  # (height, width)
+    down, across = (ink.any(axis).nonzero()[:, 0] / DPI for axis in (1, 0))
+    pixel = 1 / DPI
+    return Bbox.from_extents(
+        whole.x0 + across.min(), whole.y1 - down.max() - pixel, whole.x0 + across.max() + pixel, whole.y1 - down.min()
+    )
 
 
 def sheet_html() -> str:
     """Both pages as one HTML file that needs no other."""
     template = environment().get_template("sheet.html")
     return template.render(
-        n=all_numbers(),
+        n=sheet_numbers.all_numbers(),
         pictures=drawings(),
+        colors=COLORS,
         f=lambda tex: Markup(mathml(tex)),
         d=lambda tex: Markup(mathml(tex, display=True)),
     )

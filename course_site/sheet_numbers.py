@@ -21,6 +21,8 @@ from course_utils.training import label_smoothing_loss, warmup_rate
 from course_utils.widgets.cache_calculator import MODELS
 
 PAPER = {"d_model": 512, "num_heads": 8, "d_ff": 2048}  # the base model of "Attention Is All You Need", table 3
+QUERY_AND_KEY = torch.tensor([[1.0, 0.3], [0.8, 0.6]])  # turned in the sheet's picture, at these positions
+PLACES, FREQUENCY = ((2, 0), (5, 3)), 0.35
 LLAMA = next(shape for shape in MODELS if shape.name == "Llama 3 8B")
 
 
@@ -85,11 +87,11 @@ def caches() -> dict[str, object]:
 def positions() -> dict[str, object]:
     """A row of the sinusoidal table, ALiBi's slopes, and two rotated scores of one distance."""
     row = SinusoidalPositions(4, 8)(torch.zeros(1, 2, 4))[0, 1]
-    q, k = torch.tensor([1.0, 0.3]), torch.tensor([0.8, 0.6])
 
-    def score(m: int, n: int) -> str:
-        turned = [apply_rope(x[None], *_cos_sin(place, 2)) for x, place in ((q, m), (k, n))]
-        return f"{(turned[0] * turned[1]).sum():.3f}"
+    def score(*places: int) -> str:
+        angles = [FREQUENCY * torch.tensor([[place]]) for place in places]
+        q, k = (apply_rope(x[None], angle.cos(), angle.sin()) for x, angle in zip(QUERY_AND_KEY, angles, strict=True))
+        return f"{(q * k).sum():.2f}"
 
     angles = rotary_angles(torch.tensor([1]), 512)[0]
     return {
@@ -97,16 +99,11 @@ def positions() -> dict[str, object]:
         "slopes": ", ".join(f"1/{1 / slope:.0f}" for slope in alibi_slopes(8).tolist()[:3]),
         "last_slope": f"1/{1 / alibi_slopes(8)[-1].item():.0f}",
         "bias": str(tuple(alibi_bias(8, 5).shape)),
-        "near": score(2, 0),
-        "far": score(5, 3),
+        "near": score(*PLACES[0]),
+        "far": score(*PLACES[1]),
         "other": score(5, 0),
         "longest": f"{2 * math.pi / angles[-1]:,.0f}",
     }
-
-
-def _cos_sin(place: int, d: int) -> tuple[torch.Tensor, torch.Tensor]:
-    angles = rotary_angles(torch.tensor([place]), d)
-    return angles.cos(), angles.sin()
 
 
 def layers() -> dict[str, object]:
