@@ -9,7 +9,9 @@ from nbformat import NotebookNode
 from .prose import blocks, is_paragraph, sentences
 
 MARK = re.compile(r"\*(?:Core|More)\b[^*]*\*")  # the line under a section's heading
-PREDICTION = re.compile(r"\[predict (\S+): (.*?)(?: One of: (.*?)\.)? Run this cell to keep your prediction\.\]", re.DOTALL)
+PREDICTION = re.compile(
+    r"\[predict (\S+): (.*?)(?: One of: (.*?)\.)? Run this cell to keep your prediction\.\]", re.DOTALL
+)
 OUTCOME = re.compile(r"Prediction (\S+)\. It came out: (.*?)\.? \(No prediction was kept\.\)", re.DOTALL)
 EXERCISE = re.compile(r"### (\d+\.\d+ · .*)\n(.*?(\d+) minutes · core)\n", re.DOTALL)
 OFF_THE_PATH = {"What goes wrong", "In practice", "When you need it", "Check yourself", "References", "Recap"}
@@ -17,10 +19,14 @@ MOST_MINUTES = 15  # of an exercise in class
 MOST_OF_EXERCISE = 250  # words
 MOST_WORDS = 70  # of a caption
 ON_THE_PAGE = re.compile(
-    r"\bexercises?\b|read on|\bsections? \d|sliders|your prediction|press Enter|widget|\bSwitch\b|\bChoose\b|this page|the page|the picture say"
-    r"|\b(from|hover|step) (above|over|through)\b|^\W*Below\b|\btable above|\bPoint at|\bplay with|in the same way|\bType (a|any)\b|goes wrong\"|\(\*more\*", re.I
+    r"\bexercises?\b|read on|\bsections? \d|sliders|your prediction|press Enter|widget|\bSwitch\b|\bChoose\b|this page|the page"
+    r"|the picture say|\b(from|hover|step) (above|over|through)\b|^\W*Below\b|\btable above|\bPoint at|\bplay with"
+    r"|in the same way|\bType (a|any)\b|goes wrong\"|\(\*more\*",
+    re.I,
 )
-ELSEWHERE = re.compile(r"\b(above|below|earlier|before that|again|section|exercises?|lesson \d+|the same|those|widget)\b", re.I)
+ELSEWHERE = re.compile(
+    r"\b(above|below|earlier|before that|again|section|exercises?|lesson \d+|the same|those|widget)\b", re.I
+)
 POINTING = re.compile(r"^\W*(It|They|This|These|That|Those|Both|The others?|Another|Then|So|But)\b")
 
 
@@ -120,11 +126,15 @@ def pictures(lesson: NotebookNode, sections: tuple[str, ...] = ()) -> tuple[Pict
             mechanism = "diagrams." in cell.source or "see_through" in cell.source or "show_first_state" in cell.source
             score = 3 * core + 2 * mechanism + bool(lead)
             score += 2 * caption.startswith("*") - len(ELSEWHERE.findall(f"{lead} {caption}"))
-            score -= 2 * bool(POINTING.match(lead)) + 2 * bool(POINTING.match(caption)) + 2 * (len(caption.split()) < 10)
+            score -= (
+                2 * bool(POINTING.match(lead)) + 2 * bool(POINTING.match(caption)) + 2 * (len(caption.split()) < 10)
+            )
             found.append((at, Picture(section, lead, shown, caption, score)))
     best = sorted(found, key=lambda entry: (-entry[1].score, entry[0]))
     if sections:
-        best = [next((entry for entry in best if entry[1].section.startswith(f"{number} ")), None) for number in sections]
+        best = [
+            next((entry for entry in best if entry[1].section.startswith(f"{number} ")), None) for number in sections
+        ]
     if len(best) < 2 or None in best:
         return ()
     other = next((entry for entry in best[1:] if entry[1].section != best[0][1].section), best[1])
@@ -152,7 +162,9 @@ def _caption(cells: list[NotebookNode], at: int, alt: str) -> str:
     """
     after = next((cell for cell in cells[at + 1 : at + 3] if cell.cell_type == "markdown"), None)
     text = blocks(after.source) if after else []
-    caption = re.match(r"\*([^*].*?[^*])\*(?=\s|$)", text[0], re.DOTALL) if text and not MARK.fullmatch(text[0]) else None
+    caption = (
+        re.match(r"\*([^*].*?[^*])\*(?=\s|$)", text[0], re.DOTALL) if text and not MARK.fullmatch(text[0]) else None
+    )
     if caption is None:
         return _short(alt)
     inside = _standing(caption[1])
@@ -162,7 +174,12 @@ def _caption(cells: list[NotebookNode], at: int, alt: str) -> str:
 def _short(text: str) -> str:
     """Whole sentences, as many as there is room for; one that ends in a colon leads to what is not on the slide."""
     parts = [part for part in sentences(_standing(text)) if not re.match(r"Here (is|are)\b", part)]
-    while len(parts) > 1 and len(" ".join(parts).split()) > MOST_WORDS or parts and not re.search(r"[.?!][*)]*$", parts[-1]):
+    while (
+        len(parts) > 1
+        and len(" ".join(parts).split()) > MOST_WORDS
+        or parts
+        and not re.search(r"[.?!][*)]*$", parts[-1])
+    ):
         parts.pop()
     return " ".join(parts)
 
@@ -186,7 +203,8 @@ def questions(lesson: NotebookNode) -> list[Question]:
             if (came := OUTCOME.match(plain)) and came[1] in asked:
                 after = lesson.cells[at + 1] if at + 1 < len(lesson.cells) else cell
                 said_to_it = blocks(after.source) if after.cell_type == "markdown" else [""]
-                caption = re.match(r"\*[^*]", said_to_it[0]) and any(_figure(near) for near in lesson.cells[max(0, at - 3) : at + 1])
+                near = lesson.cells[max(0, at - 3) : at + 1]
+                caption = re.match(r"\*[^*]", said_to_it[0]) and any(map(_figure, near))
                 if not is_paragraph(said_to_it[0]) or caption:  # a caption without its figure says nothing
                     said_to_it = [""]
                 found.append(Question(came[1], *asked[came[1]], came[2], _short(said_to_it[0])))
@@ -225,4 +243,7 @@ def _signature(code: str) -> str:
         return ""
     first = functions[-1]
     body = first.body[0].lineno - 1
-    return "\n".join(line for line in code.splitlines()[first.lineno - 1 : body] if not line.strip().startswith("#")) or code
+    return (
+        "\n".join(line for line in code.splitlines()[first.lineno - 1 : body] if not line.strip().startswith("#"))
+        or code
+    )

@@ -17,16 +17,25 @@ GREEK = dict(
         strict=True,
     )
 )
-LETTERS = GREEK | {"ell": "ℓ", "infty": "∞", "partial": "∂", "Sigma": "Σ", "Delta": "Δ", "Omega": "Ω", "Phi": "Φ", "top": "⊤"}
+LETTERS = GREEK | {
+    "ell": "ℓ",
+    "infty": "∞",
+    "partial": "∂",
+    "Sigma": "Σ",
+    "Delta": "Δ",
+    "Omega": "Ω",
+    "Phi": "Φ",
+    "top": "⊤",
+}
 SIGNS = {
-    **{"cdot": "⋅", "times": "×", "odot": "⊙", "oplus": "⊕", "pm": "±", "mid": "∣", "to": "→", "leftarrow": "←"},
-    **{"ge": "≥", "le": "≤", "ne": "≠", "approx": "≈", "in": "∈", "dots": "…", "cdots": "⋯", "ldots": "…", "propto": "∝", "sim": "∼", "bmod": " mod "},
-    **{"{": "{", "}": "}", "%": "%", "_": "_", "|": "‖", "rightarrow": "→", "Rightarrow": "⇒", "quad": "", "ll": "≪"},
-}
+    "cdot": "⋅", "times": "×", "odot": "⊙", "oplus": "⊕", "pm": "±", "mid": "∣", "to": "→", "leftarrow": "←", "rightarrow": "→",
+    "Rightarrow": "⇒", "ge": "≥", "le": "≤", "ll": "≪", "ne": "≠", "approx": "≈", "sim": "∼", "propto": "∝", "in": "∈",
+    "dots": "…", "ldots": "…", "cdots": "⋯", "bmod": " mod ", "{": "{", "}": "}", "%": "%", "_": "_", "|": "‖",
+}  # fmt: skip
 FENCES = {
-    **{"lvert": "|", "rvert": "|", "lVert": "‖", "rVert": "‖", "lfloor": "⌊", "rfloor": "⌋", "lceil": "⌈", "rceil": "⌉"},
-    **{"langle": "⟨", "rangle": "⟩"},
-}
+    "lvert": "|", "rvert": "|", "lVert": "‖", "rVert": "‖", "lfloor": "⌊", "rfloor": "⌋", "lceil": "⌈", "rceil": "⌉",
+    "langle": "⟨", "rangle": "⟩",
+}  # fmt: skip
 SPACES = {",": 0.17, ";": 0.28, ":": 0.22, " ": 0.25, "!": -0.17, "quad": 1.0, "qquad": 2.0}
 SUMS = {"sum": "∑", "prod": "∏"}
 SIZES = {"big", "Big", "bigl", "bigr", "Bigl", "Bigr", "left", "right"}

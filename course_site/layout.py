@@ -46,7 +46,9 @@ def lay_out(folder: Path) -> None:
     shutil.copyfile(_mathjax(), folder / "_static" / "mathjax" / "tex-svg.js")
     write_live_page(folder / "extra" / "live")
     (folder / "docs" / "slides.md").write_text(slides_page(write_slides(folder / "extra" / "slides")), encoding="utf-8")
-    (folder / "docs" / "cheat-sheet.md").write_text(sheet_page(write_sheet(folder / "extra" / "sheet")), encoding="utf-8")
+    (folder / "docs" / "cheat-sheet.md").write_text(
+        sheet_page(write_sheet(folder / "extra" / "sheet")), encoding="utf-8"
+    )
 
 
 def _notebooks(kind: str, folder: Path, address: str | None) -> None:

@@ -56,15 +56,17 @@ class Drawing:
 def drawings() -> dict[str, Drawing]:
     """All pictures of the sheet by name, each as small as its letters allow."""
     torch.manual_seed(0)
-    q, k, v = torch.tensor([[2.0, 0], [0, 2]]), torch.tensor([[2.0, 0], [0, 2], [1, 1]]), torch.tensor([[8.0, 0], [4, 2], [0, 6]])
+    q, k = torch.tensor([[2.0, 0], [0, 2]]), torch.tensor([[2.0, 0], [0, 2], [1, 1]])
+    v = torch.tensor([[8.0, 0], [4, 2], [0, 6]])
     tokens = torch.tensor([[1, 1, 1, 0]])
     allowed = {"padding": masks.padding_mask(tokens, 0), "causal": masks.causal_mask(4)}
     allowed["window 2"] = masks.sliding_window_mask(4, window=2)
+    rotation = diagrams.rotation(*sheet_numbers.QUERY_AND_KEY, sheet_numbers.PLACES, frequency=sheet_numbers.FREQUENCY)
     return {
         "flow": drawing(diagrams.attention_flow(q, k, v, torch.tensor([[True, False, True], [True, True, True]]))),
         "masks": drawing(diagrams.mask_gallery(["I", "am", "up", "<pad>"], allowed), bottom=0.15, without="may"),
         "heads": drawing(diagrams.head_wiring(4, 2), without="heads,|cache|query attention"),
-        "rotation": drawing(diagrams.rotation(*sheet_numbers.QUERY_AND_KEY, sheet_numbers.PLACES, frequency=sheet_numbers.FREQUENCY), without="^query$|^key$|dotted"),
+        "rotation": drawing(rotation, without="^query$|^key$|dotted"),
         "norms": drawing(diagrams.straight_streams({"pre-norm": EncoderLayer(8, 2, 16)}, torch.randn(1, 3, 8))),
         "induction": drawing(diagrams.induction("q f q".split())),
         "cache": drawing(diagrams.cache_strip("A B C D E".split(), 2), without="computes|computed"),
@@ -95,7 +97,7 @@ def drawing(ax: Axes, *, bottom: float = 0.0, without: str = "") -> Drawing:
         figure.savefig(buffer, format="svg", bbox_inches=box.padded(0.06), metadata={"Date": None})
     scale = SMALLEST_PT / min(sizes)
     address = f"data:image/svg+xml;base64,{base64.b64encode(buffer.getvalue()).decode()}"
-    return Drawing(address, str(ax.get_label()), round(scale * box.width * 25.4, 1), scale * min(sizes))
+    return Drawing(address, str(ax.get_label()), round(float(scale * box.width * 25.4), 1), scale * min(sizes))
 
 
 def _drawn(figure: Figure) -> Bbox:
@@ -130,7 +132,9 @@ def write_sheet(folder: Path) -> bool:
     page.write_text(sheet_html(), encoding="utf-8")
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None or importlib.util.find_spec("playwright") is None:
-        print("no PDF of the cheat sheet: that takes Chromium and pip install -e '.[browser]'; its page prints the same")
+        print(
+            "no PDF of the cheat sheet: that takes Chromium and pip install -e '.[browser]'; its page prints the same"
+        )
         return False
     print_pdf(page, folder / "cheat-sheet.pdf", browser)
     return True

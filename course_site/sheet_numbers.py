@@ -15,7 +15,7 @@ from course_utils.linear_attention import recurrent_form
 from course_utils.masks import causal_mask, combine_masks, padding_mask, sliding_window_mask
 from course_utils.metrics import bits_per_symbol, perplexity
 from course_utils.models import count_parameters
-from course_utils.multi_head import MultiHeadAttention, merge_heads, split_heads
+from course_utils.multi_head import MultiHeadAttention, split_heads
 from course_utils.positions import SinusoidalPositions, alibi_bias, alibi_slopes, apply_rope, rotary_angles
 from course_utils.training import label_smoothing_loss, warmup_rate
 from course_utils.widgets.cache_calculator import MODELS
@@ -54,7 +54,7 @@ def shapes() -> dict[str, object]:
     layer = MultiHeadAttention(512, PAPER["num_heads"], num_kv_heads=2)
     output, weights = layer(x, memory, memory, return_weights=True)
     keys = split_heads(layer.k_proj(memory), layer.num_kv_heads)
-    named = {"x": x, "memory": memory, "q": heads, "k": keys, "weights": weights, "merged": merge_heads(heads), "output": output}
+    named = {"x": x, "memory": memory, "q": heads, "k": keys, "weights": weights, "output": output}
     return {name: str(tuple(tensor.shape)) for name, tensor in named.items()}
 
 
@@ -78,9 +78,16 @@ def caches() -> dict[str, object]:
     full = KVCache(1, LLAMA.num_heads, 1, LLAMA.d_head, dtype=torch.bfloat16).num_bytes * LLAMA.num_layers
     length = 8192
     return {
-        **{"name": LLAMA.name, "N": LLAMA.num_layers, "H": LLAMA.num_heads, "H_kv": LLAMA.num_kv_heads, "d": LLAMA.d_head},
-        **{"token": f"{one / 2**10:.0f} KiB", "length": f"{length:,}", "all": f"{one * length / 2**30:.0f} GiB"},
-        **{"unshared": f"{full * length / 2**30:.0f} GiB", "G": LLAMA.num_heads // LLAMA.num_kv_heads},
+        "name": LLAMA.name,
+        "N": LLAMA.num_layers,
+        "H": LLAMA.num_heads,
+        "H_kv": LLAMA.num_kv_heads,
+        "d": LLAMA.d_head,
+        "token": f"{one / 2**10:.0f} KiB",
+        "length": f"{length:,}",
+        "all": f"{one * length / 2**30:.0f} GiB",
+        "unshared": f"{full * length / 2**30:.0f} GiB",
+        "G": LLAMA.num_heads // LLAMA.num_kv_heads,
     }
 
 

@@ -48,7 +48,9 @@ def write_slides(folder: Path) -> dict[str, str]:
     chosen = tomllib.loads((HERE / "decks.toml").read_text(encoding="utf-8"))
     titles = {}
     for path in sorted((ROOT / "notebooks").glob("[0-9]*.ipynb")):
-        lesson, exercises = (nbformat.read(ROOT / kind / path.name, as_version=4) for kind in ("notebooks", "exercises"))
+        lesson, exercises = (
+            nbformat.read(ROOT / kind / path.name, as_version=4) for kind in ("notebooks", "exercises")
+        )
         contents = deck(lesson, exercises, path.stem, chosen.get(path.stem))
         text = template.render(deck=contents)
         if len(text.encode()) > MOST_BYTES:
