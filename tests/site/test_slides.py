@@ -88,7 +88,7 @@ def test_the_sections_asked_for_come_and_others_are_missed():
 
 
 def test_a_lesson_that_lacks_something_is_named():
-    with pytest.raises(ValueError, match="07_x: no slides, for the notebook lacks a title"):
+    with pytest.raises(ValueError, match='07_x: no slides, for the notebook lacks "You will learn to"'):
         decks.deck(lesson(), new_notebook(), "07_x")
 
 
