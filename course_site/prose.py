@@ -34,7 +34,9 @@ def is_paragraph(block: str) -> bool:
 def sentences(paragraph: str) -> list[str]:
     """A paragraph cut after its full stops; what stands in brackets, in stars or between dollar signs stays whole."""
     found = [""]
-    for part in re.split(r"(?<=[.?!:])(\s+)(?![a-z])|(?<=[.?!:][*)])(\s+)(?![a-z])|(?<=[.?!:]\*\*)(\s+)", paragraph.strip()):
+    for part in re.split(
+        r"(?<=[.?!:])(\s+)(?![a-z])|(?<=[.?!:][*)])(\s+)(?![a-z])|(?<=[.?!:]\*\*)(\s+)", paragraph.strip()
+    ):
         if part is None:
             continue
         if part.isspace() and all(_closed(found[-1], *pair) for pair in ("()", "**", "$$", "``")):
