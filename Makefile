@@ -16,7 +16,7 @@ EXTRAS_OF_SITE := site,browser
 # $(call step,what is done,command): says so, runs it, says how long it took
 step = @echo "== $(1)"; t=$$(date +%s); $(2) && echo "== done in $$(( $$(date +%s) - t )) s"
 
-.PHONY: help setup lab quick build new-lesson check test test-all test-rest test-hostile lint grade answers pictures bench site test-browser test-lab test-nbgrader clean
+.PHONY: help setup lab quick build new-lesson check test test-all test-rest test-hostile lint grade answers pictures bench site slides sheet test-browser test-lab test-nbgrader clean
 .DEFAULT_GOAL := setup
 
 help: ## this list
@@ -94,6 +94,12 @@ $(SITE_READY): $(READY)
 
 site: $(SITE_READY) ## the web site, in build/site
 	$(call step,the web site: build/site/index.html,$(PY) -m course_site)
+
+slides: $(SITE_READY) ## six slides for each lesson, in build/slides
+	$(PY) -m course_site.slides
+
+sheet: $(SITE_READY) ## the cheat sheet, two pages as HTML and PDF, in build/sheet
+	$(PY) -m course_site.sheet
 
 test-browser: site ## every page of the site, and every lesson in JupyterLab, in a real browser
 	$(call step,every page and the live models in a real browser; then every lesson and its widgets in JupyterLab; about 15 minutes,$(PY) -m pytest -q -s tests/browser)

@@ -15,6 +15,8 @@ from .live_data import write_live_page
 from .mistakes import mistakes_page
 from .notebooks import for_site
 from .reference import write_reference
+from .sheet import sheet_page, write_sheet
+from .slides import slides_page, write_slides
 from .try_it import list_of_questions
 
 HERE = Path(__file__).resolve().parent
@@ -46,6 +48,10 @@ def lay_out(folder: Path) -> None:
     (folder / "_static" / "mathjax").mkdir()
     shutil.copyfile(_mathjax(), folder / "_static" / "mathjax" / "tex-svg.js")
     write_live_page(folder / "extra" / "live")
+    (folder / "docs" / "slides.md").write_text(slides_page(write_slides(folder / "extra" / "slides")), encoding="utf-8")
+    (folder / "docs" / "cheat-sheet.md").write_text(
+        sheet_page(write_sheet(folder / "extra" / "sheet")), encoding="utf-8"
+    )
 
 
 def _notebooks(kind: str, folder: Path, address: str | None) -> None:
