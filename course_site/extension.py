@@ -67,6 +67,10 @@ def add_script(
     for mark, script in SCRIPTS.items():
         if any(mark in text for text in html):
             app.add_js_file(script, type="module")
+    if doctree is not None and any(doctree.findall(nodes.literal_block)):
+        app.add_js_file("copy_code.js", type="module")
+    if pagename == "search":
+        app.add_js_file("search_summary.js", defer="defer")
     return TEMPLATES.get(pagename)
 
 
