@@ -1,6 +1,6 @@
 // Heads switched off, and how much the probability of the right pronunciation fell.
 
-import { drawn, make } from "./page.js";
+import { drawn, listen_button, make } from "./page.js";
 import { change, probability, pronounce, switch_off } from "./pronunciation.js";
 
 const KINDS = [
@@ -71,7 +71,8 @@ export function head_switches(root, { vocabulary, dictionary, model, changed }) 
     message.replaceChildren(
       `With ${off.size} head${off.size > 1 ? "s" : ""} off it ${same ? "still says" : "says"} `,
       make("b", { class: "sounds" }, now || "nothing"),
-      `. The probability of ${right.join(" ")} (${whose}) ${change(before, after)}.`,
+      `. The probability of ${right.join(" ")} (${whose}) ${change(before, after)}. `,
+      now ? listen_button(() => [result.beams[0].sounds]) : "",
     );
     root.dataset.off = [...off].join(" ");
     changed(result);

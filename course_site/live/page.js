@@ -1,4 +1,4 @@
-// What the pages are made of: elements, files with a bar while they load, a button that copies.
+// What the pages are made of: elements, files with a bar while they load, buttons that copy and speak.
 
 import { load } from "./transformer.js";
 
@@ -79,6 +79,21 @@ export function copy_button(name, text) {
     }
   };
   return make("span", {}, make("button", { type: "button", onclick: copy }, name), said);
+}
+
+/** A button that speaks: `words()` gives the sounds of each word. */
+export function listen_button(words) {
+  const said = make("span", { role: "status", class: "copied" });
+  const speak = async () => {
+    try {
+      await (await import("./voice.js")).speak(words());
+      said.textContent = "";
+    } catch (error) {
+      said.textContent = ` There is no sound here: ${error.message}.`;
+    }
+  };
+  const title = "a synthesizer speaks these sounds; it knows neither the spelling nor stress";
+  return make("span", {}, make("button", { type: "button", class: "listen", title, onclick: speak }, "▶ Listen"), said);
 }
 
 /** Let the page be drawn before what takes long. */

@@ -1,6 +1,6 @@
 // One word on the page: what the model says, what else it might have said, which letters each sound looked at.
 
-import { copy_button, drawn, make, model_of, percent } from "./page.js";
+import { copy_button, drawn, listen_button, make, model_of, percent } from "./page.js";
 import { MAX_WORDS, ipa, pronounce, read_as, word_problem, words_in } from "./pronunciation.js";
 
 const END = "<end>";
@@ -92,7 +92,8 @@ export function word_section(root, { vocabulary, words, dictionary, compact = fa
     };
     const which = () => make("p", { class: "which" }, "Look into ", ...pronunciations.map(({ word }, place) => make("button", { type: "button", "aria-pressed": String(place === at), onclick: () => choose(place) }, word)));
     const inside = make("a", { href: link(typed) }, "Look into every layer and head");
-    const onward = make("p", { class: "onward" }, compact ? inside : copy_button("Copy a link to this", () => link(typed)));
+    const listen = listen_button(() => pronunciations.map(({ beams }) => beams[0].sounds));
+    const onward = make("p", { class: "onward" }, listen, " ", compact ? inside : copy_button("Copy a link to this", () => link(typed)));
     result.replaceChildren(...pronunciations.map(spoken), onward, alone ? "" : which(), compact ? "" : others(pronunciation), steps(pronunciation));
     root.dataset.word = pronunciation.word;
     if (!compact) verdict(pronunciation, typed);

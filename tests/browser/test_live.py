@@ -113,6 +113,29 @@ def test_marks_apostrophes_and_spaces_are_read_as_far_as_they_can_be(visitor):
     assert page.evaluate("document.activeElement.textContent") == "york"
 
 
+def test_one_can_listen_to_what_it_says(visitor):
+    page = visitor.tab()
+    page.add_init_script(
+        """window.played = [];
+        const start = AudioBufferSourceNode.prototype.start;
+        AudioBufferSourceNode.prototype.start = function () {
+          const samples = this.buffer.getChannelData(0);
+          window.played.push([this.buffer.duration, samples.reduce((most, x) => Math.max(most, Math.abs(x)), 0)]);
+          return start.call(this);
+        };"""
+    )
+    page.goto(visitor.url + "live/index.html")
+    page.wait_for_selector(".head")
+    page.locator("#word-section .listen").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_function("window.played.length === 1")
+    page.locator(".layer").nth(1).click()
+    page.locator("#head-switches .listen").click()
+    page.wait_for_function("window.played.length === 2")
+    for seconds, loudest in page.evaluate("window.played"):
+        assert 0.3 < seconds < 5 and 0.05 < loudest <= 1
+
+
 def test_a_link_carries_the_word(visitor):
     page = ready(visitor)
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
