@@ -18,6 +18,7 @@ language = "en"
 
 extensions = ["myst_nb", "sphinx.ext.mathjax", "course_site.extension"]
 root_doc = "index"
+templates_path = ["page_templates", "."]  # the live page is its own template
 exclude_patterns = ["extra", "_static"]
 nb_execution_mode = "off"  # what is published is what nbval has verified
 nb_ipywidgets_js = {}  # MyST-NB's own loads from two servers

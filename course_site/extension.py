@@ -1,7 +1,8 @@
-"""Sphinx extension: alternative texts of the notebooks' figures, and scripts where there is something for them to do."""
+"""Sphinx extension: alternative texts of the notebooks' figures, scripts only where they do something, two pages of our own."""
 
 import base64
 import hashlib
+import re
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -14,6 +15,18 @@ SCRIPTS = {
     "data-predict=": "predictions.js",
     "data-try=": "try_it.js",
 }  # what stands on the page -> its script
+TEMPLATES = {
+    "index": "front.html",
+    "live/index": "live/index.html",
+}  # pages that are not the theme's -> their templates
+# The theme's icons are drawn by its style sheet; this script, of 1.5 MB, would draw them again.
+NEEDLESS = "fontawesome"
+FOR_SEARCHING = (
+    "searchtools",
+    "language_data",
+    "searchindex",
+)  # asked for while one types, which this site does not offer
+SCRIPT = re.compile(r"""<script[^>]*\bsrc="[^"]*?([\w-]+)\.js[^"]*"[^>]*></script>""")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -46,9 +59,23 @@ def alternative_texts(notebook: nbformat.NotebookNode) -> dict[str, str]:
     return texts
 
 
-def add_script(app: Sphinx, pagename: str, templatename: str, context: dict, doctree: nodes.document | None) -> None:
-    """Pages without moving pictures or questions load nothing for them."""
+def add_script(
+    app: Sphinx, pagename: str, templatename: str, context: dict, doctree: nodes.document | None
+) -> str | None:
+    """Pages without moving pictures or questions load nothing for them; the front page and the live page load little at all."""
+    context["lighter"] = lighter
     html = [raw.astext() for raw in doctree.findall(nodes.raw)] if doctree is not None else []
     for mark, script in SCRIPTS.items():
         if any(mark in text for text in html):
             app.add_js_file(script, type="module")
+    if doctree is not None and any(doctree.findall(nodes.literal_block)):
+        app.add_js_file("copy_code.js", type="module")
+    if pagename == "search":
+        app.add_js_file("search_summary.js", defer="defer")
+    return TEMPLATES.get(pagename)
+
+
+def lighter(html: str, pagename: str = "") -> str:
+    """Part of a page's head without the scripts that the page can do without."""
+    needless = {NEEDLESS} if pagename == "search" else {NEEDLESS, *FOR_SEARCHING}
+    return SCRIPT.sub(lambda found: "" if found[1] in needless else found[0], html)

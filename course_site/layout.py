@@ -10,10 +10,11 @@ from pathlib import Path
 import nbformat
 
 from course_authoring.dependencies import ADDRESS, read_record
+from course_authoring.execute import WIDGET_STATE
 
 from .live_data import write_live_page
 from .mistakes import mistakes_page
-from .notebooks import for_site
+from .notebooks import for_site, widget_place
 from .reference import write_reference
 from .sheet import sheet_page, write_sheet
 from .slides import slides_page, write_slides
@@ -38,6 +39,7 @@ def lay_out(folder: Path) -> None:
         _notebooks(kind, folder, address)
     with (folder / "exercises" / "index.md").open("a", encoding="utf-8") as index:
         index.write(list_of_questions(sorted(path.stem for path in (ROOT / "exercises").glob("*.ipynb"))))
+    _put_see_through_on(folder / "index.md")
     for card in sorted((ROOT / "course_utils" / "pretrained" / "data").glob("*.md")):
         shutil.copyfile(card, folder / "models" / card.name)
     write_reference(ROOT / "course_utils", folder / "reference")
@@ -61,6 +63,16 @@ def _notebooks(kind: str, folder: Path, address: str | None) -> None:
         shutil.copyfile(path, folder / "extra" / "downloads" / kind / path.name)  # as a student opens it
         notebook = for_site(nbformat.read(path, as_version=4), f"{kind}/{path.name}", address)
         nbformat.write(notebook, folder / kind / path.name)
+
+
+def _put_see_through_on(front: Path) -> None:
+    """The first moving picture of lesson 04 stands on the front page as well, with the numbers that it has there."""
+    lesson = nbformat.read(ROOT / "notebooks" / "04_scaled_dot_product_attention.ipynb", as_version=4)
+    outputs = [output for cell in lesson.cells for output in cell.get("outputs", ())]
+    states = [output.get("metadata", {}).get(WIDGET_STATE) for output in outputs]
+    state = next(state for state in states if state and state["module"] == "see_through")
+    text = front.read_text(encoding="utf-8")
+    front.write_text(text.replace("SEE_THROUGH", widget_place(state)), encoding="utf-8")
 
 
 def _mathjax() -> Path:

@@ -35,7 +35,8 @@ COMPACT = {"ensure_ascii": False, "separators": (",", ":"), "allow_nan": False}
 
 def write_live_page(folder: Path) -> None:
     """Put the live page and all that it reads into ``folder``."""
-    shutil.copytree(LIVE, folder, dirs_exist_ok=True)
+    page = shutil.ignore_patterns("index.html")  # a template: Sphinx writes the page
+    shutil.copytree(LIVE, folder, ignore=page, dirs_exist_ok=True)
     shutil.copyfile(VIEWER, folder / VIEWER.name)
     for name in MODELS:
         shutil.copyfile(WEIGHTS / f"{name}.safetensors", folder / f"{name}.safetensors")

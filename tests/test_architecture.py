@@ -12,7 +12,7 @@ from needs import install_command
 
 # Lower concepts first: a module imports only what stands above it in this list.
 ORDER = [
-    "files", "memory", "progress_log", "arguments", "similarity", "masks", "attention", "blockwise_attention",
+    "files", "own_copy", "memory", "progress_log", "arguments", "similarity", "masks", "attention", "blockwise_attention",
     "linear_attention", "positions", "kv_cache", "multi_head", "distributed", "recording", "layers", "models",
     "circuits", "tokenizers", "decoding", "datasets", "training", "metrics", "pretrained", "results",
     "small_models", "plotting", "diagrams", "widgets",

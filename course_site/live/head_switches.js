@@ -1,7 +1,7 @@
 // Heads switched off, and how much the probability of the right pronunciation fell.
 
-import { drawn, make, percent } from "./page.js";
-import { probability, pronounce, switch_off } from "./pronunciation.js";
+import { drawn, listen_button, make } from "./page.js";
+import { change, probability, pronounce, switch_off } from "./pronunciation.js";
 
 const KINDS = [
   ["cross-attention", "decoder_layers", "cross_attention"],
@@ -39,7 +39,7 @@ export function head_switches(root, { vocabulary, dictionary, model, changed }) 
     update();
   }
 
-  /** The heads that are off are switched off for this word from now on. */
+  /** The heads that are off are switched off for this word from now on; null: there is none. */
   function set_result(result) {
     all_heads = result;
     update();
@@ -47,7 +47,7 @@ export function head_switches(root, { vocabulary, dictionary, model, changed }) 
 
   let requests = 0;
   async function update() {
-    if (!all_heads) return;
+    if (!all_heads) return void (message.textContent = "There is no word: type one above.");
     if (off.size === 0) {
       message.textContent = "All heads are on. Switch one off and see what the model says without it.";
       return changed(null);
@@ -68,13 +68,11 @@ export function head_switches(root, { vocabulary, dictionary, model, changed }) 
     const now = result.beams[0].sounds.join(" ");
     const same = now === all_heads.beams[0].sounds.join(" ");
     const whose = known ? "the dictionary's" : "what all heads together say";
-    const factor = after > 0 ? before / after : 0;
-    const times = factor >= 2 ? `, by a factor of ${factor < 10 ? factor.toFixed(1) : Math.round(factor).toLocaleString("en")}` : "";
-    const moved = after < before ? "fell" : "rose";
     message.replaceChildren(
       `With ${off.size} head${off.size > 1 ? "s" : ""} off it ${same ? "still says" : "says"} `,
       make("b", { class: "sounds" }, now || "nothing"),
-      `. The probability of ${right.join(" ")} (${whose}) ${moved} from ${percent(before)} to ${percent(after)}${times}.`,
+      `. The probability of ${right.join(" ")} (${whose}) ${change(before, after)}. `,
+      now ? listen_button(() => [result.beams[0].sounds]) : "",
     );
     root.dataset.off = [...off].join(" ");
     changed(result);

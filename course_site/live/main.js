@@ -15,9 +15,12 @@ async function start() {
   const [vocabulary, words] = await Promise.all([json("vocabulary.json"), worked_out()]);
   let heads;
   let dispose = () => {};
-  const show_attention = ({ groups, weights }) => {
+  const show_attention = (result) => {
     dispose();
-    at("viewer").replaceChildren();
+    dispose = () => {};
+    at("viewer").replaceChildren(result ? "" : make("p", { class: "note" }, "There is no word: type one above."));
+    if (!result) return;
+    const { groups, weights } = result;
     dispose = viewer.render({ model: { get: (name) => ({ groups, weights })[name] }, el: at("viewer") });
   };
   let current;
@@ -31,11 +34,12 @@ async function start() {
       heads?.set_result(result);
     },
   });
-  const asked = new URLSearchParams(location.search).get("word");
+  const asked = () => new URLSearchParams(location.hash.slice(1)).get("word") ?? new URLSearchParams(location.search).get("word");
   word.show(words.values().next().value); // alive before the weights are there
   heads = head_switches(at("head-switches"), { vocabulary, dictionary, model: word.model, changed: (result) => show_attention(result ?? current) });
   heads.set_result(current);
-  if (asked) word.ask(asked);
+  if (asked()) word.ask(asked());
+  addEventListener("hashchange", () => asked() && word.ask(asked()));
   text_section(at("text-section"), { vocabulary });
   induction_section(at("induction-section"), at("learning")).catch((error) => at("induction-section").append(make("p", { class: "problem", role: "alert" }, `${error.message}.`)));
   document.body.dataset.ready = "true";

@@ -1,4 +1,4 @@
-// What the pages are made of: elements, files with a bar while they load, percentages.
+// What the pages are made of: elements, files with a bar while they load, buttons that copy and speak.
 
 import { load } from "./transformer.js";
 
@@ -14,7 +14,7 @@ export function make(tag, attributes = {}, ...children) {
   return node;
 }
 
-export const percent = (prob) => (prob >= 0.995 || prob === 0 ? `${Math.round(100 * prob)} %` : prob >= 0.001 ? `${(100 * prob).toFixed(1)} %` : "under 0.1 %");
+export { percent } from "./pronunciation.js";
 
 const here = (name) => new URL(name, import.meta.url);
 
@@ -65,6 +65,35 @@ async function fetched(name, bar, bytes) {
   } finally {
     bar.hidden = true;
   }
+}
+
+/** A button that copies a text, and says so. */
+export function copy_button(name, text) {
+  const said = make("span", { role: "status", class: "copied" });
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text());
+      said.textContent = " copied";
+    } catch {
+      said.textContent = ` ${text()}`; // a browser that does not let pages copy: to be copied by hand
+    }
+  };
+  return make("span", {}, make("button", { type: "button", onclick: copy }, name), said);
+}
+
+/** A button that speaks: `words()` gives the sounds of each word. */
+export function listen_button(words) {
+  const said = make("span", { role: "status", class: "copied" });
+  const speak = async () => {
+    try {
+      await (await import("./voice.js")).speak(words());
+      said.textContent = "";
+    } catch (error) {
+      said.textContent = ` There is no sound here: ${error.message}.`;
+    }
+  };
+  const title = "a synthesizer speaks these sounds; it knows neither the spelling nor stress";
+  return make("span", {}, make("button", { type: "button", class: "listen", title, onclick: speak }, "▶ Listen"), said);
 }
 
 /** Let the page be drawn before what takes long. */

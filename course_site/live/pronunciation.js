@@ -17,11 +17,27 @@ export const ipa = (sounds) => sounds.map((sound) => IPA[sound] ?? "").join("");
 export const encode = (symbols, { special }, sequence) => [...sequence].map((symbol) => special.length + symbols.indexOf(symbol));
 export const symbol_of = (symbols, { special }, id) => (id < special.length ? special[id] : symbols[id - special.length]);
 
+// Letters that Unicode does not take apart into one from a to z and a mark.
+const SPELLED = { ß: "ss", æ: "ae", œ: "oe", ø: "o", ł: "l", đ: "d", ð: "d", þ: "th", ı: "i" };
+export const MAX_WORDS = 8;
+
+/** What was typed, as words of plain letters where that can be: marks are left off (ü, é), and so are apostrophes. */
+export function words_in(text) {
+  const plain = [...text.toLowerCase().normalize("NFD")].map((letter) => SPELLED[letter] ?? letter).join("");
+  return plain.replace(/\p{M}|['’‘ʼ`´]/gu, "").normalize("NFC").split(/[\s\-‐–—/_.,;:!?"“”„«»()]+/u).filter(Boolean);
+}
+
+/** What was read in place of what was typed, as a sentence; "" if they are the same. */
+export function read_as(text, words) {
+  if (words.length === 0 || text.trim().toLowerCase() === words[0]) return "";
+  if (words.length === 1) return `Read as “${words[0]}”: it knows the letters from a to z and nothing else.`;
+  return `Read as ${words.length} words, each by itself: ${words.join(", ")}. It has never read two together.`;
+}
+
 /** What hinders this word, as a sentence; "" if nothing does. */
 export function word_problem(word, { letters, max_letters }) {
   const strange = [...new Set(word)].filter((letter) => !letters.includes(letter));
   if (word === "") return "Type a word: letters from a to z.";
-  if (strange.includes(" ")) return "One word at a time, please: there is a space in it.";
   if (strange.length) return `It does not know ${strange.map((letter) => `“${letter}”`).join(", ")}: it has learned the letters from a to z only.`;
   const count = [...word].length;
   return count > max_letters ? `That word has ${count} letters; ${max_letters} is the most it takes.` : "";
@@ -96,4 +112,21 @@ export function probability(model, word, sounds, vocabulary) {
   const source = encode(vocabulary.letters, vocabulary, word);
   const target = [...encode(vocabulary.phonemes, vocabulary, sounds), vocabulary.end_id];
   return Math.exp(sequence_log_prob(model, source, target, { start_id: vocabulary.start_id }));
+}
+
+export const percent = (prob) => (prob >= 0.995 || prob === 0 ? `${Math.round(100 * prob)} %` : prob >= 0.001 ? `${(100 * prob).toFixed(1)} %` : "under 0.1 %");
+
+/** A probability in words that mean something, however small it is. */
+export function chance(prob) {
+  if (prob >= 0.001) return percent(prob);
+  if (prob < 1e-6) return "less than one in a million";
+  return `about one in ${Number((1 / prob).toPrecision(2)).toLocaleString("en")}`;
+}
+
+/** How a probability changed: "fell from 93.0 % to less than one in a million". */
+export function change(before, after) {
+  if (before < 1e-6 && after < 1e-6) return "stays at less than one in a million";
+  const factor = after >= 0.001 ? before / after : 0; // of a chance in a million nobody can say how often it goes into another
+  const times = factor >= 2 ? `, by a factor of ${factor < 10 ? factor.toFixed(1) : Math.round(factor)}` : "";
+  return `${after < before ? "fell" : "rose"} from ${chance(before)} to ${chance(after)}${times}`;
 }

@@ -18,15 +18,16 @@ export function text_section(root, { vocabulary }) {
   const go = make("button", { type: "submit" }, "Go on");
   const form = make("form", { class: "go-on", onsubmit: submitted }, make("label", { for: "prompt" }, "A text"), prompt, chips, wanted.row, temperature.row, top_p.row, go);
   const problem = make("p", { class: "problem", role: "alert" });
-  const written = make("pre", { class: "written", tabindex: "0", "aria-label": "the text and how it went on" });
+  const written = make("pre", { class: "written", tabindex: "0", role: "group", "aria-label": "the text and how it went on; arrow keys choose a character", onkeydown: walk });
   const next = make("ol", { class: "next" });
   const place = make("div");
-  const details = make("section", { hidden: true }, make("p", {}, "Next may come:"), next, make("h3", {}, "Where each character looked"), make("p", { class: "note" }, `Click a character of the text: below are it and those before it, ${WINDOW} at most. In the viewer each character says where it looked when it was read.`), place);
+  const details = make("section", { hidden: true }, make("p", {}, "Next may come:"), next, make("h3", {}, "Where each character looked"), make("p", { class: "note" }, `Click a character of the text, or walk there with the arrow keys: below are it and those before it, ${WINDOW} at most. In the viewer each character says where it looked when it was read.`), place);
   root.replaceChildren(form, problem, bar, written, details);
 
   let running = 0; // which run is the present one; 0: none
   let runs = 0;
   let dispose = () => {};
+  let shown = null; // { continuation, end }: whose attention is shown
 
   function slider(text, id, min, max, step, value, as_text) {
     const input = make("input", { type: "range", id, min, max, step, value });
@@ -80,8 +81,16 @@ export function text_section(root, { vocabulary }) {
     next.replaceChildren(...continuation.next(options()).map(([character, prob]) => make("li", {}, make("code", {}, character === "\n" ? "⏎" : character === " " ? "␣" : character), measure(prob), make("span", { class: "number" }, percent(prob)))));
   }
 
+  function walk(event) {
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!by || !shown || running) return;
+    event.preventDefault();
+    show_attention(shown.continuation, Math.max(1, Math.min(written.childElementCount, shown.end + by)));
+  }
+
   /** Show the attention of the characters up to `end`. */
   function show_attention(continuation, end) {
+    shown = { continuation, end };
     dispose();
     details.hidden = false;
     [...written.children].forEach((span, n) => span.classList.toggle("looked", n === end - 1));

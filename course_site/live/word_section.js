@@ -1,12 +1,13 @@
 // One word on the page: what the model says, what else it might have said, which letters each sound looked at.
 
-import { drawn, make, model_of, percent } from "./page.js";
-import { ipa, pronounce, word_problem } from "./pronunciation.js";
+import { copy_button, drawn, listen_button, make, model_of, percent } from "./page.js";
+import { MAX_WORDS, ipa, pronounce, read_as, word_problem, words_in } from "./pronunciation.js";
 
 const END = "<end>";
 
 /**
- * Puts the section into `root`. Handlers are called: `on_result(result)` after each new word. `compact`: the front page.
+ * Puts the section into `root`. Handlers are called: `on_result(result)` after each new word, with null where there is none.
+ * `compact`: the front page.
  * Gives { ask(word), show(result), model() }.
  */
 export function word_section(root, { vocabulary, words, dictionary, compact = false, on_result = () => {} }) {
@@ -16,11 +17,12 @@ export function word_section(root, { vocabulary, words, dictionary, compact = fa
   const chips = make("div", { class: "chips" }, ...[...words.keys()].map((word) => make("button", { type: "button", onclick: () => ask(word) }, word)));
   if (!compact) chips.append(make("button", { type: "button", class: "other", onclick: surprise }, "a word it has never seen"));
   const problem = make("p", { class: "problem", role: "alert" });
+  const read = make("p", { class: "read-as", role: "status" });
   const result = make("div", { class: "result", "aria-live": "polite" });
-  root.replaceChildren(form, chips, problem, bar, result);
+  root.replaceChildren(form, chips, problem, read, bar, result);
 
   const model = () => model_of("transformer", bar, vocabulary.bytes.transformer);
-  let latest = ""; // the word that was asked for last: a slower answer to an earlier one is not shown
+  let latest = ""; // what was asked for last: a slower answer to an earlier one is not shown
 
   function submitted(event) {
     event.preventDefault();
@@ -33,19 +35,39 @@ export function word_section(root, { vocabulary, words, dictionary, compact = fa
   }
 
   async function ask(text) {
-    const word = text.trim().toLowerCase();
-    input.value = word;
-    latest = word;
-    problem.textContent = word_problem(word, vocabulary);
-    if (problem.textContent) return;
-    if (words.has(word)) return show(words.get(word));
+    const words_read = words_in(text);
+    const typed = text.trim();
+    input.value = typed;
+    latest = typed;
+    read.textContent = "";
+    const problems = words_read.length ? words_read.map((word) => word_problem(word, vocabulary)) : [word_problem(typed, vocabulary)];
+    problem.textContent = words_read.length > MAX_WORDS ? `Those are ${words_read.length} words; ${MAX_WORDS} are the most it takes at once.` : (problems.find(Boolean) ?? "");
+    if (problem.textContent) return clear();
     try {
-      const transformer = await model();
-      await drawn();
-      if (latest === word) show(timed(() => pronounce(transformer, word, vocabulary)));
+      const spoken = [];
+      for (const word of words_read) {
+        const transformer = words.has(word) ? null : await model();
+        await drawn();
+        if (latest !== typed) return;
+        spoken.push(words.get(word) ?? timed(() => pronounce(transformer, word, vocabulary)));
+      }
+      if (latest !== typed) return;
+      if (!compact) history.replaceState(null, "", link(typed));
+      show_all(spoken, typed);
     } catch (error) {
+      clear();
       problem.textContent = `That did not work: ${error.message}. The words above are worked out beforehand and need no weights.`;
     }
+  }
+
+  /** The address of the live page that asks for this. */
+  const link = (typed) => new URL(`index.html#word=${encodeURIComponent(typed)}`, import.meta.url).href;
+
+  /** Nothing of an earlier word stays below a problem. */
+  function clear() {
+    result.replaceChildren();
+    delete root.dataset.word;
+    on_result(null);
   }
 
   function timed(work) {
@@ -55,20 +77,33 @@ export function word_section(root, { vocabulary, words, dictionary, compact = fa
     return value;
   }
 
-  function show(pronunciation) {
-    input.value = pronunciation.word;
-    latest = pronunciation.word;
-    const parts = [spoken(pronunciation), compact ? "" : others(pronunciation), steps(pronunciation)];
-    result.replaceChildren(...parts);
+  const show = (pronunciation) => show_all([pronunciation], pronunciation.word);
+
+  /** Several words are spoken one after another; one of them, `at`, is looked into. */
+  function show_all(pronunciations, typed, at = 0) {
+    const pronunciation = pronunciations[at];
+    const alone = pronunciations.length === 1;
+    input.value = typed;
+    latest = typed;
+    read.textContent = read_as(typed, pronunciations.map(({ word }) => word));
+    const choose = (place) => {
+      show_all(pronunciations, typed, place);
+      result.querySelectorAll(".which button")[place].focus();
+    };
+    const which = () => make("p", { class: "which" }, "Look into ", ...pronunciations.map(({ word }, place) => make("button", { type: "button", "aria-pressed": String(place === at), onclick: () => choose(place) }, word)));
+    const inside = make("a", { href: link(typed) }, "Look into every layer and head");
+    const listen = listen_button(() => pronunciations.map(({ beams }) => beams[0].sounds));
+    const onward = make("p", { class: "onward" }, listen, " ", compact ? inside : copy_button("Copy a link to this", () => link(typed)));
+    result.replaceChildren(...pronunciations.map(spoken), onward, alone ? "" : which(), compact ? "" : others(pronunciation), steps(pronunciation));
     root.dataset.word = pronunciation.word;
-    if (!compact) verdict(pronunciation);
+    if (!compact) verdict(pronunciation, typed);
     on_result(pronunciation);
   }
 
   function spoken({ word, beams }) {
     const [{ sounds, prob }] = beams;
     const line = make("p", { class: "spoken" }, make("b", {}, word), " → ", make("span", { class: "sounds" }, sounds.join(" ") || "(silence)"));
-    line.append(" ", make("span", { class: "ipa", title: "the same in the International Phonetic Alphabet" }, `/${ipa(sounds)}/`), " ", make("small", {}, `with probability ${percent(prob)}`));
+    line.append(" ", make("span", { class: "ipa", title: "the same in the International Phonetic Alphabet; without stress, so ʌ stands for ə as well" }, `/${ipa(sounds)}/`), " ", make("small", {}, `with probability ${percent(prob)}`));
     return line;
   }
 
@@ -78,10 +113,10 @@ export function word_section(root, { vocabulary, words, dictionary, compact = fa
     return make("section", { class: "others" }, make("h3", {}, "What beam search found"), make("p", { class: "verdict" }), make("table", { class: "beams" }, head, ...rows), make("p", { class: "note" }, "Ranked by log-probability divided by length, as in lesson 11, so the order may differ from that of the probabilities."));
   }
 
-  async function verdict({ word, beams }) {
+  async function verdict({ word, beams }, typed) {
     const accepted = (await dictionary())[word];
     const place = result.querySelector(".verdict");
-    if (!place || latest !== word) return;
+    if (!place || latest !== typed || root.dataset.word !== word) return;
     const right = accepted?.includes(beams[0].sounds.join(" "));
     const source = words.has(word) ? "The dictionary" : "It never saw this word in training. The dictionary";
     if (accepted) place.textContent = right ? `${source} says the same.` : `${source} says ${accepted.join(" or ")}.`;

@@ -2,6 +2,7 @@
 
 function name_buttons() {
   for (const summary of document.querySelectorAll("summary")) {
+    if (summary.textContent.trim()) summary.removeAttribute("aria-label"); // its visible text is its name
     if (summary.textContent.trim() || summary.hasAttribute("aria-label")) continue;
     const page = summary.closest("li")?.querySelector("a")?.textContent.trim() ?? "this part";
     summary.setAttribute("aria-label", `pages of ${page}`);

@@ -82,9 +82,80 @@ def test_a_bar_is_shown_while_the_weights_load(visitor):
 
 def test_what_it_cannot_do_is_said(visitor):
     page = ready(visitor)
-    page.fill("#word", "naïve")
+    for typed, part in (("c3po", "“3”"), ("", "Type a word"), ("日本", "“日”"), ("a " * 9, "9 words; 8")):
+        ask(page, "phoenix")
+        page.fill("#word", typed)
+        page.keyboard.press("Enter")
+        page.wait_for_function("document.querySelector('#word-section .problem').textContent")
+        assert part in page.locator("#word-section .problem").inner_text()
+        assert page.locator("#word-section .result").inner_text() == ""  # nothing of the word before stays below it
+        assert "no word" in page.locator("#viewer").inner_text()
+        assert "no word" in page.locator("#head-switches .message").inner_text()
+
+
+def test_marks_apostrophes_and_spaces_are_read_as_far_as_they_can_be(visitor):
+    page = ready(visitor)
+    for typed, word in (("Zürich", "zurich"), ("don’t", "dont"), ("Straße", "strasse")):
+        page.fill("#word", typed)
+        page.keyboard.press("Enter")
+        page.wait_for_selector(f"#word-section[data-word='{word}']")
+        assert f"“{word}”" in page.locator("#word-section .read-as").inner_text()
+        assert page.locator(".spoken .sounds").inner_text() == said_by_python(word)[0]
+    page.fill("#word", "New York")
     page.keyboard.press("Enter")
-    assert "“ï”" in page.locator("#word-section .problem").inner_text()
+    page.wait_for_selector("#word-section[data-word='new']")
+    said = page.locator(".spoken .sounds").all_inner_texts()
+    assert said == [said_by_python("new")[0], said_by_python("york")[0]]
+    page.locator(".which button").nth(1).focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#word-section[data-word='york']")
+    assert page.locator(".beams td.sounds").first.inner_text() == said[1]
+    assert page.evaluate("document.activeElement.textContent") == "york"
+
+
+def test_one_can_listen_to_what_it_says(visitor):
+    page = visitor.tab()
+    page.add_init_script(
+        """window.played = [];
+        const start = AudioBufferSourceNode.prototype.start;
+        AudioBufferSourceNode.prototype.start = function () {
+          const samples = this.buffer.getChannelData(0);
+          window.played.push([this.buffer.duration, samples.reduce((most, x) => Math.max(most, Math.abs(x)), 0)]);
+          return start.call(this);
+        };"""
+    )
+    page.goto(visitor.url + "live/index.html")
+    page.wait_for_selector(".head")
+    page.locator("#word-section .listen").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_function("window.played.length === 1")
+    page.locator(".layer").nth(1).click()
+    page.locator("#head-switches .listen").click()
+    page.wait_for_function("window.played.length === 2")
+    for seconds, loudest in page.evaluate("window.played"):
+        assert 0.3 < seconds < 5 and 0.05 < loudest <= 1
+
+
+def test_a_link_carries_the_word(visitor):
+    page = ready(visitor)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.fill("#word", "São Paulo")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#word-section[data-word='sao']")
+    page.get_by_text("Copy a link to this").click()
+    page.wait_for_function("document.querySelector('.copied').textContent.includes('copied')")
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert link == page.url and link.endswith("live/index.html#word=S%C3%A3o%20Paulo")
+    other = visitor.tab()
+    other.goto(link)
+    other.wait_for_selector("#word-section[data-word='sao']")
+    assert other.input_value("#word") == "São Paulo"
+    other.evaluate("location.hash = 'word=knight'")
+    other.wait_for_selector("#word-section[data-word='knight']")
+    front = visitor.visit("index.html")
+    ask(front, "queue")
+    front.get_by_text("Look into every layer and head").click()
+    front.wait_for_selector("#word-section[data-word='queue']")
 
 
 def test_the_longest_word_and_steps_through_it(visitor):
@@ -113,6 +184,10 @@ def test_heads_are_switched_off_and_on(visitor):
         "document.querySelector('#head-switches .message').textContent.startsWith('All heads are on')"
     )
     assert page.locator(".head[aria-pressed=false]").count() == 0
+    for layer in range(3):
+        page.locator(".layer").nth(layer).click()
+    page.wait_for_function("document.querySelector('#head-switches .message').textContent.includes('one in')")
+    assert re.search(r"less than one in a million|about one in [\d,]+", message.inner_text())
 
 
 def ids_of(text):
@@ -131,6 +206,9 @@ def test_a_text_goes_on_as_in_python(visitor):
     assert page.locator(".written").inner_text().strip() == decode_text(ids[0]).strip()
     page.locator(".written span").nth(5).click()
     assert page.locator(".written .looked").inner_text() == "o"
+    page.locator(".written").focus()
+    page.keyboard.press("ArrowRight")
+    assert page.locator(".written span").nth(6).get_attribute("class").endswith("looked")
     assert page.locator("#text-section canvas").count() == 2
 
 

@@ -51,18 +51,19 @@ def test_every_page_is_whole(site, visitor, width):
         )
         if width < 1280:
             seen["cut"] = []  # code may be moved sideways on a phone
-        if seen["wide"] > width or seen["broken"] or seen["silent"] or seen["cut"] or not seen["headings"]:
+        if seen["wide"] > width or seen["broken"] or seen["silent"] or seen["cut"] or seen["headings"] != 1:
             wrong.append((name, seen))
     assert wrong == []
 
 
+@pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("name", KINDS)
-def test_nothing_keeps_people_out(visitor, name, dark):
-    page = visitor.visit(name, dark=dark)
+def test_nothing_keeps_people_out(visitor, name, dark, width):
+    page = visitor.visit(name, dark=dark, width=width)
     page.wait_for_timeout(300)
     PICTURES.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=PICTURES / f"{name.replace('/', '-')}-{'dark' if dark else 'light'}.png")
+    page.screenshot(path=PICTURES / f"{name.replace('/', '-')}-{width}-{'dark' if dark else 'light'}.png")
     assert serious(page) == []
 
 
@@ -77,6 +78,10 @@ def test_the_search_finds_a_lesson(visitor):
     page = visitor.visit("search.html?q=padding+mask")
     page.wait_for_selector("#search-results li a")
     assert any("05_masking" in link.get_attribute("href") for link in page.locator("#search-results li a").all())
+    page.wait_for_selector("#search-results li:nth-child(4) p.context")
+    for result in page.locator("#search-results li p.context").all()[:4]:  # sentences, and not the tops of pages
+        text = result.inner_text().lower()
+        assert "mask" in text and "import" not in text, text
 
 
 def test_moving_pictures_of_the_lessons_are_alive(site, visitor):
@@ -86,6 +91,7 @@ def test_moving_pictures_of_the_lessons_are_alive(site, visitor):
             continue
         tab.goto(f"{visitor.url}notebooks/{path.name}")
         for place in tab.locator(".course-widget").all():
+            place.evaluate("node => node.closest('details')?.setAttribute('open', '')")  # what comes out may be folded
             place.scroll_into_view_if_needed()
             place.locator("xpath=self::*[@data-alive]").wait_for()
 
@@ -142,10 +148,91 @@ def test_a_moving_picture_answers_the_mouse_and_the_keyboard(placed, module):
     assert box.inner_text() != text
 
 
+def theme_of(page):
+    return page.evaluate("document.documentElement.dataset.theme")
+
+
 def test_light_and_dark_are_one_choice_for_all_pages(visitor):
-    page = visitor.visit("index.html")
+    page = visitor.visit("docs/glossary.html")
     page.locator("button.theme-switch-button").first.click()
     page.locator("button.theme-change-button[data-mode=dark]").first.click()
-    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
-    page.goto(visitor.url + "live/index.html")
-    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    for name in ("index.html", "live/index.html"):
+        page.goto(visitor.url + name)
+        assert theme_of(page) == "dark"
+    page.locator(".top .mode").click()
+    assert theme_of(page) == "light" and page.get_attribute(".top .mode", "aria-pressed") == "false"
+    page.goto(visitor.url + "docs/glossary.html")
+    assert theme_of(page) == "light"
+
+
+def test_the_front_page_is_light(visitor):
+    page, sizes = visitor.tab(), {}
+    page.on("response", lambda answer: sizes.update({answer.url: len(answer.body())}))
+    page.goto(visitor.url + "index.html")
+    page.wait_for_selector("#live-word[data-word]")
+    page.locator(".course-widget").scroll_into_view_if_needed()
+    page.wait_for_selector(".course-widget[data-alive=see_through]")
+    page.wait_for_load_state("networkidle")
+    print(f"\nthe front page loads {sum(sizes.values()):,} bytes in {len(sizes)} files")
+    assert any("see_through" in name for name in sizes) and sum(sizes.values()) < 300_000, sizes
+
+
+@pytest.mark.parametrize("name", ["index.html", "notebooks/04_scaled_dot_product_attention.html"])
+def test_see_through_shows_its_numbers_on_a_phone(visitor, name):
+    page = visitor.tab(width=390)
+    page.add_init_script(
+        """window.written = new Set();
+        const write = CanvasRenderingContext2D.prototype.fillText;
+        CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+          window.written.add(`${text} ${place}`);
+          return write.call(this, text, ...place);
+        };"""
+    )
+    page.goto(visitor.url + name)
+    picture = page.locator(".course-widget").first
+    picture.scroll_into_view_if_needed()
+    page.wait_for_function("document.querySelector('.course-widget').dataset.alive")
+    page.wait_for_timeout(200)
+    digits = [text for text in page.evaluate("[...window.written]") if text[0] in "0123456789.−"]
+    assert (
+        len(digits) >= 40
+    )  # of 4 + 4 + 4 + 4 rows of 4, and two cards of 2 columns, the same number at one place once
+    box, shown = picture.bounding_box(), page.locator(".course-widget .cards").first
+    for x in (box["x"] + 3, box["x"] + box["width"] - 3):  # nothing around it cuts it off
+        place = [x, box["y"] + 120]
+        assert picture.evaluate("(node, place) => node.contains(document.elementFromPoint(...place))", place)
+    assert shown.evaluate("node => node.scrollWidth <= node.clientWidth + 1")
+
+
+def test_code_is_copied_by_a_button(visitor):
+    page = visitor.visit("notebooks/04_scaled_dot_product_attention.html")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    blocks = page.locator(".cell_input div.highlight")
+    assert blocks.locator(".copy-code").count() == blocks.count() > 10
+    assert page.locator(".cell_output .copy-code").count() == 0
+    button = blocks.nth(1).locator(".copy-code")
+    button.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_function("document.activeElement.textContent === 'copied'")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied.strip() and copied == blocks.nth(1).locator("pre").evaluate("node => node.textContent")
+
+
+@pytest.mark.parametrize("name", ["index.html", "live/index.html"])
+def test_from_the_front_and_the_live_page_every_page_can_be_reached_by_keyboard(visitor, name):
+    page = visitor.visit(name, width=390)
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to main content"
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    lesson = page.locator("#pages").get_by_text("05 · Masking", exact=True)
+    assert lesson.is_visible() and page.get_attribute(".top .menu", "aria-expanded") == "true"
+    page.keyboard.press("Escape")
+    assert not lesson.is_visible() and page.evaluate("document.activeElement.className") == "menu"
+    page.locator(".turn a[rel=next]").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url(lambda url: not url.endswith(name))
+    page.goto(visitor.url + name)
+    page.fill(".find input", "softmax")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#search-results li a")

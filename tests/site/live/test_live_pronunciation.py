@@ -14,19 +14,58 @@ FILE = str(FOLDER / "transformer.safetensors")
 
 @pytest.mark.parametrize(
     ("word", "part"),
-    [
-        ("", "Type a word"),
-        ("naïve", "“ï”"),
-        ("it's", "“'”"),
-        ("two words", "One word at a time"),
-        ("日本", "“日”, “本”"),
-        ("a" * 61, "61 letters; 60"),
-        ("attention", ""),
-    ],
+    [("", "Type a word"), ("c3po", "“3”"), ("日本", "“日”, “本”"), ("a" * 61, "61 letters; 60"), ("attention", "")],
 )
 def test_what_hinders_a_word_is_said(word, part):
     said = in_live("return pronunciation.word_problem(word, vocabulary);", word=word, vocabulary=vocabulary())
     assert (part in said) if part else said == ""
+
+
+@pytest.mark.parametrize(
+    ("typed", "words", "said"),
+    [
+        ("attention", ["attention"], ""),
+        (" Attention ", ["attention"], ""),
+        ("Zürich", ["zurich"], "Read as “zurich”"),
+        ("Zu\u0308rich", ["zurich"], "Read as “zurich”"),  # the same, with the two dots as a character of their own
+        ("naïve café", ["naive", "cafe"], "Read as 2 words, each by itself: naive, cafe"),
+        ("Straße", ["strasse"], "“strasse”"),
+        ("Ærøskøbing", ["aeroskobing"], "“aeroskobing”"),
+        ("Łódź", ["lodz"], "“lodz”"),
+        ("İstanbul", ["istanbul"], "“istanbul”"),
+        ("don't", ["dont"], "“dont”"),
+        ("rock ’n’ roll", ["rock", "n", "roll"], "3 words"),
+        ("New York", ["new", "york"], "each by itself: new, york"),
+        ("mother-in-law!", ["mother", "in", "law"], "3 words"),
+        ("日本", ["日本"], ""),
+        ("한국", ["한국"], ""),
+        ("  ", [], ""),
+        ("?!", [], ""),
+    ],
+)
+def test_marks_apostrophes_and_spaces_are_read_as_far_as_they_can_be(typed, words, said):
+    body = "const words = pronunciation.words_in(typed); return [words, pronunciation.read_as(typed, words)];"
+    found, sentence = in_live(body, typed=typed)
+    assert found == words
+    assert (said in sentence) if said else sentence == ""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        (0.93, 7.6e-15, "fell from 93.0 % to less than one in a million"),
+        (0.93, 0.0, "fell from 93.0 % to less than one in a million"),
+        (0.93, 8.1e-5, "fell from 93.0 % to about one in 12,000"),
+        (0.93, 0.31, "fell from 93.0 % to 31.0 %, by a factor of 3.0"),
+        (0.999, 0.002, "fell from 100 % to 0.2 %, by a factor of 500"),
+        (0.5, 0.4, "fell from 50.0 % to 40.0 %"),
+        (0.4, 0.5, "rose from 40.0 % to 50.0 %"),
+        (5e-5, 0.5, "rose from about one in 20,000 to 50.0 %"),
+        (1e-9, 1e-12, "stays at less than one in a million"),
+    ],
+)
+def test_a_change_of_a_probability_is_said_without_digits_that_mean_nothing(before, after, said):
+    assert in_live("return pronunciation.change(before, after);", before=before, after=after) == said
 
 
 def test_every_sound_has_its_sign():
