@@ -143,7 +143,7 @@ def test_a_link_carries_the_word(visitor):
     page.keyboard.press("Enter")
     page.wait_for_selector("#word-section[data-word='sao']")
     page.get_by_text("Copy a link to this").click()
-    page.wait_for_function("document.querySelector('.copied').textContent.includes('copied')")
+    page.locator(".copied", has_text="copied").wait_for()
     link = page.evaluate("navigator.clipboard.readText()")
     assert link == page.url and link.endswith("live/index.html#word=S%C3%A3o%20Paulo")
     other = visitor.tab()
