@@ -56,8 +56,7 @@ def test_every_page_is_whole(site, visitor, width):
     assert wrong == []
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)], ids=["laptop", "dark phone"])
 @pytest.mark.parametrize("name", KINDS)
 def test_nothing_keeps_people_out(visitor, name, dark, width):
     page = visitor.visit(name, dark=dark, width=width)

@@ -13,7 +13,7 @@ if not install_command("site"):  # else the mark skips these tests
 
     from course_site import conf, layout
     from course_site.__main__ import sphinx_options
-    from course_site.extension import alternative_texts
+    from course_site.extension import alternative_texts, lighter
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +54,14 @@ def test_alternative_texts_are_found_by_the_name_of_the_picture():
     figure = new_output("display_data", data=data, metadata={"image/png": {"alt": text}})
     cell = new_code_cell("x", outputs=[figure, new_output("stream", text="x")])
     assert alternative_texts(new_notebook(cells=[cell])) == {hashlib.sha256(picture).hexdigest(): text}
+
+
+def test_a_page_does_without_the_scripts_that_it_does_not_need():
+    names = ("scripts/fontawesome", "scripts/bootstrap", "searchtools", "language_data", "searchindex", "site")
+    html = "".join(f'<script defer="defer" src="../_static/{name}.js?digest=1a"></script>' for name in names)
+    left = lighter(html, "notebooks/05_masking")
+    assert [name for name in names if f"{name}.js" in left] == ["scripts/bootstrap", "site"]
+    assert lighter(html, "search").count("<script") == 5  # one searches there
 
 
 def test_one_lesson_builds_without_a_warning_and_asks_nobody(source, tmp_path):
