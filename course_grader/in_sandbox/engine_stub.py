@@ -19,4 +19,6 @@ def failing_case() -> dict:
     raise LookupError("no check has failed yet: run check(...) on your answer first")
 
 
-hint = failing_case
+def hint(number: str | None = None) -> None:
+    """There is none here, of any exercise."""
+    failing_case()

@@ -544,12 +544,12 @@ ids = twice(300, 16, rng)  # (300, 32)
 order = torch.rand(300, 16, generator=rng).argsort(dim=-1)  # of the second half
 ids[:, 16:] = ids[:, 16:].gather(1, order)
 after_copy = ids.gather(1, (order + 1).clamp(max=15))  # (300, 16)
+print("right of 100: fifteen places back, after the copy")
 for name, one in (("two layers", model), ("one layer", single)):
     with torch.no_grad():
         said = one(ids)[:, 27:31].argmax(dim=-1)  # (300, 4), read at 27 to 30
-    back = 100 * (said == ids[:, 12:16]).float().mean()
-    copy = 100 * (said == after_copy[:, 11:15]).float().mean()
-    print(f"{name:10} fifteen places back {back:3.0f}, after the copy {copy:3.0f} of 100")
+    hits = [said == ids[:, 12:16], said == after_copy[:, 11:15]]
+    print(f"{name:10}", *(f"{100 * hit.float().mean():5.0f}" for hit in hits))
 
 # %% [markdown]
 # *Late in a string one layer goes by the place.* It says what stood fifteen places back, whatever letter it reads, and that is right for one length only. Two layers mostly go by the letter. Lesson 13 trains one layer much longer.

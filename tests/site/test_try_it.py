@@ -3,6 +3,7 @@
 import json
 import random
 import re
+from pathlib import Path
 
 import pytest
 import torch
@@ -12,10 +13,10 @@ from course_checks import NotYet, check
 from course_checks.catalogue import catalogue
 from course_checks.deciding.find import find
 from course_site import try_it
-from course_site.layout import HERE, ROOT
 from course_site.one_case import ONE_CASE
 from course_site.try_it import answered_here, for_results, judged, mistaken, verdict_on, with_questions
 
+ROOT = Path(__file__).resolve().parents[2]
 LESSONS = sorted(path.stem for path in (ROOT / "exercises").glob("*.ipynb"))
 NUMBERS = [number for stem in LESSONS for number in answered_here(stem)]
 QUIZZES = [number for number in NUMBERS if number not in ONE_CASE]
@@ -123,7 +124,7 @@ def test_a_typed_number_is_told_what_the_check_tells():
         3.14159,
         *(round(value, question.decimals) for value in known),
     ]
-    script = (HERE / "static" / "try_it.js").as_uri()
+    script = (ROOT / "course_site" / "static" / "try_it.js").as_uri()
     source = f"""import {{ verdictOnNumber }} from {json.dumps(script)};
       const page = {json.dumps(page)};
       process.stdout.write(JSON.stringify({json.dumps(typed)}.map((x) => verdictOnNumber(page, x))));"""
