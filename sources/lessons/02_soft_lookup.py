@@ -160,7 +160,7 @@ def read(factor, seed, use="all words"):
     return torch.stack([100 * one.float().nanmean() for one in found])
 
 
-# %%
+# %% tags=["nbval-ignore-output"]
 print("factor  words         percent right, five choices    says K   poor words weigh")
 runs = {}
 cases = [(3, "all words"), (20, "all words")]

@@ -338,7 +338,7 @@ def memory_on_ranks(rank, P, L, head_sizes):
     return torch.tensor(peaks).view(-1, 3)
 
 
-# %%
+# %% tags=["nbval-ignore-output"]
 print("ranks  head size      ring    gather   gather, then blocks")
 for P, head_sizes in ((1, (16,)), (4, (16, 1024))):
     table = run_on_ranks(memory_on_ranks, P, 1024, head_sizes).values[0]
