@@ -13,6 +13,8 @@ from matplotlib.figure import Figure
 
 from course_utils import plotting
 
+from .slider_names import slider_names
+
 DPI = 80
 
 # Room for the longest description, the same for every control.
@@ -41,7 +43,8 @@ class LiveFigure(ipywidgets.VBox):
         FigureCanvasAgg(self.figure)
         self.image = ipywidgets.Image(format="png")
         self.problem = ipywidgets.HTML()
-        super().__init__([*self.controls.values(), self.problem, self.image])
+        names = slider_names(self.controls.values())
+        super().__init__([*self.controls.values(), self.problem, self.image, *names])
         for control in self.controls.values():
             control.observe(self.redraw, "value")
         self.redraw()

@@ -16,6 +16,7 @@ from course_utils import progress_log
 from course_utils.progress_log import Display
 
 from .live_figure import WIDE
+from .slider_names import slider_names
 
 BOX = "border-left:4px solid #5b7db1;padding:4px 10px;margin:4px 0"  # no color of its own: light and dark
 NONE_KEPT = "no prediction was kept"
@@ -45,7 +46,8 @@ class Prediction(ipywidgets.VBox):
         self.message = ipywidgets.HTML()
         self.button.on_click(self.keep)
         title = ipywidgets.HTML(f"<b>Predict {html.escape(name)}</b> · {html.escape(question)}")
-        super().__init__([title, *self.inputs, self.button, self.message])
+        names = slider_names(self.inputs, about=question)
+        super().__init__([title, *self.inputs, self.button, self.message, *names])
         if len(self.inputs) > 1:
             for control in self.inputs:
                 control.observe(lambda change: self._show(self._formatted(self._value())), "value")

@@ -82,6 +82,7 @@ def test_a_lesson_runs_whole_and_its_widgets_answer(opened, lab, table, lesson):
             dead.append((widget["name"], widget["text"][:200]))
     cut = page.evaluate("lab.cut()")
     long_lines = page.evaluate("lab.long_lines()")
+    unnamed = page.locator(".widget-slider [role=slider]:not([aria-label])").count()
     notebook.picture("light-1280")
     for index, widget in enumerate(widgets):
         times = notebook.move(index)
@@ -103,7 +104,7 @@ def test_a_lesson_runs_whole_and_its_widgets_answer(opened, lab, table, lesson):
         print(
             f"\n{lesson}: code wider than its cell at 1280: {long_lines}; JupyterLab's own errors: {lab.other_errors}"
         )
-    assert (dialogs, dead, cut) == ([], [], [])
+    assert (dialogs, dead, cut, unnamed) == ([], [], [], 0)
 
 
 def wrong_and_right(lesson):

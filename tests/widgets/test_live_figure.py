@@ -17,6 +17,7 @@ from course_utils.widgets.cache_calculator import MODELS
 from course_utils.widgets.live_figure import LiveFigure
 from course_utils.widgets.mask_composer import compose_mask
 from course_utils.widgets.ring_steps import HIDDEN, LATER, colored_scores
+from course_utils.widgets.slider_names import SliderNames
 
 X = torch.linspace(0, 5, 21)
 
@@ -272,3 +273,11 @@ def test_after_the_last_step_every_pair_that_may_be_seen_has_a_rank_and_no_other
         hidden = (colors == torch.tensor(HIDDEN)).all(dim=-1)
         assert not white.any() and torch.equal(~hidden, torch.ones(48, 48).tril().bool())
         assert (colored_scores(ring, 0) == torch.tensor(LATER)).all(dim=-1).any()
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_every_slider_has_a_name_of_its_own(name):
+    widget = MAKERS[name]()
+    sliders = [control.description for control in widget.controls.values() if "Slider" in type(control).__name__]
+    names = [child.names for child in widget.children if isinstance(child, SliderNames)]
+    assert names == ([sliders] if sliders else []) and len(set(sliders)) == len(sliders)
