@@ -23,6 +23,7 @@ TABLES = {
     "long_contexts": "memory and time of attention, bits and speed with a window (lesson 14)",
     "recall": "small layers that recall pairs, with a softmax or with a state of fixed size (lesson 14)",
     "induction": "small models that continue strings written twice, and what their heads do (lesson 13)",
+    "traffic": "bytes that ranks really send, beside what is counted (lesson 15)",
 }
 NAMES = {"train": "the models of a group anew, with their weights and card", **TABLES}
 

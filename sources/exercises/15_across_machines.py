@@ -9,9 +9,9 @@
 # %% [markdown]
 # # 15 · Across machines: exercises
 #
-# Ten exercises, 32 points. By the end you have cut an attention into heads for several ranks, merged what parts of the keys say, written the step of a ring, counted what each rank sends and computes, and found out which division fits which job. Then your pieces run a language model on four processes.
+# Ten exercises, 34 points. By the end you have cut an attention into heads for several ranks, merged what parts of the keys say, written a program that real ranks run, counted what each of them sends and computes, and found out which division fits which job. Then your pieces run a language model on four processes.
 #
-# {{colab_link}} · short path about 25 minutes, everything about 2 hours · builds on {{lesson_link}}
+# {{colab_link}} · short path about 47 minutes, everything about 2 hours · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like, and `failing_case()` hands you what the last failed check called your answer with. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it.
@@ -27,7 +27,7 @@ from course_utils import pretrained, widgets
 from course_utils.attention import scaled_dot_product_attention
 from course_utils.datasets.documentation import documentation_split
 from course_utils.datasets.text_windows import encode_text
-from course_utils.distributed.communication import Communicator
+from course_utils.distributed.communication import Communicator, run_in_ring
 from course_utils.distributed.layouts import layout
 from course_utils.distributed.partial_attention import merge, partial_attention
 from course_utils.distributed.processes import RanksFailed, run_on_ranks
@@ -272,32 +272,92 @@ check("15.3", ring_step)
 # </details>
 
 # %% [markdown]
-# ### 15.4 · A rank dies
-# 1 point · difficulty 3 of 5 · 3 minutes · core
+# ### 15.4 · Gather in a ring
+# 3 points · difficulty 3 of 5 · 12 minutes · core
 #
-# Four ranks run ring attention forward, and nobody watches them. Steps are counted from 0. At the end of step 0, before it has received anything, rank 2 runs out of memory and ends. It has handed on its own block by then, and will hand on no other. Whatever was sent still arrives, and a rank doesn't wait for what it sends, only for what it gets. Which of the others finish all four steps?
+# After an **all-gather** every rank has what each rank had. Write that as a program of one rank that only ever hands something to the next rank. `gather_in_ring(rank, P, x)` is a generator, as on the page. `arriving = yield (part,)` hands the tensor `part` to the next rank, and the last rank hands to rank 0. Then `(other,) = arriving()` waits for the tensor that the rank before has handed on. All ranks run the same program, each with its own `x`.
 #
-# - **a.** All three, with a gap in their results where a block didn't come.
-# - **b.** None of them.
-# - **c.** Rank 1 alone, the one before rank 2 in the ring.
-# - **d.** Rank 3 alone, the one after rank 2 in the ring.
+# | | |
+# |---|---|
+# | `rank`, `P` | numbers; `P` may be 1, and then nothing is handed on |
+# | `x` | what this rank has, a tensor of any shape and type, the same on all ranks; it must stay as it is |
+# | handed on | tensors like `x`, one in each step and no more steps than are needed |
+# | returns | `(P, *x.shape)`, the tensors of all ranks, rank 0's first, on every rank |
+#
+# Example: on 3 ranks with the tensors 5, 6 and 7, each rank hands on two tensors of one number and returns `tensor([5, 6, 7])`. The check runs all ranks and looks at what each returns and how many bytes it has handed on.
 
-# %% tags=["quiz"]
-quiz_15_4 = ""  # your letter between the quotes
-# BEGIN SOLUTION
-quiz_15_4 = "c"
-# END SOLUTION
+# %% tags=["exercise"]
+def gather_in_ring(rank, P, x):
+    # BEGIN SOLUTION
+    parts = [x] * P
+    for step in range(P - 1):
+        arriving = yield (parts[(rank - step) % P],)
+        (other,) = arriving()
+        parts[(rank - step - 1) % P] = other
+    return torch.stack(parts)
+    # END SOLUTION
 
-# %% [markdown] tags=["solution"]
-# Why each option is right or wrong:
-#
-# - **a.** nothing tells a rank to go on without a block, so it waits. And a result in which a block is missing would be wrong without looking wrong.
-# - **b.** two of them wait for ever, since the block of rank 1 stops at rank 2. But rank 1 has that block itself, so check which blocks it still needs, and which way they come.
-# - **c.** it needs the blocks of ranks 0, 3 and 2, and these come over 3 and 0. Ranks 3 and 0 wait for the block of rank 1, which would have to pass through rank 2. So one rank reports success while the result can never be complete, and that's why somebody has to watch all of them.
-# - **d.** rank 3 gets the block of rank 2 itself in time, but then it needs that of rank 1, which would have to pass through rank 2.
+
+# %% [markdown] tags=["mistakes"]
+# Try: in step 0 each rank hands on its own tensor. Which one can it hand on in step 1 that the next rank doesn't have yet?
+# every step hands on the rank's own tensor again, so nothing gets farther than one rank.
+#     (parts[(rank - step) % P],) => (x,)
+# Try: rank 1 gets the tensor of rank 0 first, then that of the last rank. Write down whose tensor arrives in which step.
+# the tensors stand in the order in which they arrived, the rank's own first.
+#     parts[(rank - step) % P] => parts[step]
+#     parts[(rank - step - 1) % P] => parts[step + 1]
+# it is taken for granted that tensors come from the rank after, but they come from the one before.
+#     (rank - step) % P => (rank + step) % P
+#     (rank - step - 1) % P => (rank + step + 1) % P
+# what arrives is put one place too far: it comes from the rank before, not from the rank itself.
+#     parts[(rank - step - 1) % P] = other => parts[(rank - step) % P] = other
+# Try: how many tensors does a rank lack at first? One of them arrives in each step.
+# there is one step too many: in the last one each rank gets its own tensor back.
+#     range(P - 1) => range(P)
+# there is one step too few: one tensor never arrives.
+#     range(P - 1) => range(max(P - 2, 0))
+# Try: hand on one tensor like x in each step. What you have collected before has been at the next rank already, or will come to it by other ranks.
+# everything that was collected so far is handed on in every step.
+#     (parts[(rank - step) % P],) => (torch.stack(parts),)
+#     = other => = other[(rank - step - 1) % P]
+# Try: the result has one more axis than x, of size P.
+# the tensors are joined along an axis of x, and not along a new one.
+#     torch.stack(parts) => torch.cat([part.view(-1) if not x.dim() else part for part in parts])
+# the new axis is the last one, not the first.
+#     torch.stack(parts) => torch.stack(parts, dim=-1)
+# what arrives is added up: the sum of all comes back.
+#     torch.stack(parts) => torch.stack(parts).sum(dim=0)
+# Try: make room for tensors of the type of x.
+# everything has become float32, whatever x was.
+#     torch.stack(parts) => torch.stack(parts).float()
 
 # %% tags=["check"]
-check("15.4", quiz_15_4)
+check("15.4", gather_in_ring)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint 1</summary>
+#
+# Take three ranks and write down, step by step, what each hands on and what each has afterward. A rank hands on in each step what has just arrived.
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# In step $s$, counted from 0, a tensor arrives that began $s + 1$ ranks before. With `%` you count around the ring.
+# </details>
+
+# %% [markdown]
+# Now real processes run your program, and the communicator counts:
+
+# %% tags=["nbval-ignore-output"]
+def gather_on_a_rank(rank, P):
+    communicator, x = Communicator(), torch.tensor([10.0 * rank, 10.0 * rank + 1])
+    everything = run_in_ring(gather_in_ring(rank, P, x), communicator)
+    return everything.tolist(), f"{communicator.bytes_sent} bytes sent"
+
+
+try:
+    print(run_on_ranks(gather_on_a_rank, 3, timeout=20))
+except RanksFailed as error:
+    print("Solve 15.4 first.", str(error).splitlines()[0])
 
 # %% [markdown]
 # ### 15.5 · Let the queries travel
@@ -317,7 +377,7 @@ check("15.4", quiz_15_4)
 # | `keys_sent` | bytes that each rank sends if keys and values travel as on the page |
 # | `queries_sent` | bytes that each rank sends if the queries travel |
 #
-# A single rank sends nothing in either way. Attention alone is counted, without a way back.
+# A single rank sends nothing in either way. Attention alone is counted, forward only.
 #
 # Examples: `query_ring(3, 1, 3, 12, 4, 2, 5, 2)` is `[[0, 1, 2], [1, 2, 0], [2, 0, 1]]` as a tensor, then 320 and 224. `query_ring(1, 1, 2, 8, 4, 2, 5, 2)` is `[[0]]`, then 0 and 0.
 
@@ -388,7 +448,7 @@ check("15.5", query_ring)
 # </details>
 
 # %% [markdown]
-# Your counts for a chat with 65,536 tokens on 8 ranks, and heads as in a Llama with 64 query heads and 8 key/value heads of size 128. From how long a message on would you rather let the keys travel?
+# Your counts for a chat with 65,536 tokens on 8 ranks, and heads as in a Llama with 64 query heads and 8 key/value heads of size 128. How long must a message be before you'd rather send the keys?
 
 # %%
 try:
@@ -463,7 +523,7 @@ check("15.6", zigzag)
 
 # %% [markdown]
 # ### 15.7 · Who has to wait
-# 4 points · difficulty 3 of 5 · 13 minutes · more
+# 4 points · difficulty 3 of 5 · 13 minutes · core
 #
 # Write `work(positions)`, which counts for any layout, under a causal mask, how many pairs of a query and a key may be seen. In step $s$, counted from 0, rank $r$ holds the keys of rank $r - s$, counted round the ring. (The lesson's table counts what is computed, in whole tiles. Here only what may be seen counts.)
 #
@@ -666,7 +726,7 @@ print(pair_table(divided("contiguous", 4), seen["half"], 4))
 # %%
 widgets.predict(
     "15.E",
-    "Half of the places are padding. Which division is done first, in tiles of 4?",
+    "Half of the places are padding. Which division finishes first, in tiles of 4?",
     choices=["contiguous", "zigzag", "striped"],
 )
 
@@ -677,7 +737,7 @@ widgets.predict(
 # |---|---|
 # | `(case, name)` | a list of two times, with 3 ranks and with 4, in tiles of 4. For the cases `"full"`, `"half"`, `"window"` and the names `"contiguous"`, `"zigzag"`, `"striped"`. That makes 9 lists |
 # | `("window, tile 1", name)` | the same for `"window"` in tiles of 1. That makes 3 lists |
-# | `("best", case)` | the name that is done first with 4 ranks, for the three cases and for `"window, tile 1"`. That makes 4 names |
+# | `("best", case)` | the name that finishes first with 4 ranks, for the three cases and for `"window, tile 1"`. That makes 4 names |
 # | `"times as fast"` | how many times as fast the zigzag on 4 ranks is as a single rank, in the case `"half"` in tiles of 4. A single rank has all 96 places in a row |
 # | `"mine"` | positions `(4, 24)` of a division of your own, each of the 96 places once. In tiles of 4 its time must be at most 15 % above the best of the three in each case, `"full"`, `"half"` and `"window"` |
 
@@ -729,9 +789,18 @@ print(f"half, zigzag: {times:.2f} times as fast as one rank")
 short = torch.arange(48).view(4, 12)  # a text of 48 tokens, in a row
 time = pair_table(short, causal[:48, :48], 4).amax(dim=0).sum()
 print(f"48 tokens in a row, without padding: {time}")
+L, window = 960, torch.arange(960)[:, None] - torch.arange(960)  # ten times as long
+for width in (16, 160):
+    times = {}
+    for name in NAMES:
+        of = layout(name, L, 4)
+        positions = torch.stack([of.positions(rank) for rank in range(4)])
+        mask = (window >= 0) & (window < width)
+        times[name] = int(pair_table(positions, mask, 4).amax(dim=0).sum())
+    print(f"960 places, window {width}: {times}")
 
 # %% [markdown] tags=["solution"]
-# Each of the three wins once. Zigzag wins for a full text, striped for half a text, tokens in a row for a window in tiles of 4. And the last one depends on the tile, since with single pairs striped wins there too.
+# Each of the three wins once. Zigzag wins for a full text, striped for half a text, tokens in a row for a window in tiles of 4. The last one isn't a law. With single pairs striped wins there too, and so it does in tiles of 4 if text and window are ten times as long. What counts is how many places of the text a tile of the stripes spans, about four times its side on four ranks, beside the window.
 #
 # Why does zigzag lose with half a text? Each rank holds one early chunk and one late one, and the late chunks are all padding. What is left are the early chunks, 12 neighbors to each rank, which is the contiguous division of a text of 48 tokens. The last line above counts that, and it takes the same 528. A zigzag of the 48 tokens alone would even things out again, but then each batch needs a division of its own.
 #

@@ -26,19 +26,19 @@ from course_utils.attention import scaled_dot_product_attention
 from course_utils.distributed.cluster_time import CLUSTERS, ring_time
 from course_utils.distributed.cluster_time import smallest_hidden_block
 from course_utils.distributed.communication import Communicator, all_reduce_bytes
-from course_utils.distributed.communication import num_bytes
+from course_utils.distributed.communication import num_bytes, run_in_ring
 from course_utils.distributed.gathered_attention import gathered_attention
-from course_utils.distributed.gathered_attention import gathered_bytes
 from course_utils.distributed.layouts import layout
 from course_utils.distributed.partial_attention import merge, partial_attention
 from course_utils.distributed.processes import RanksFailed, run_on_ranks
-from course_utils.distributed.ring_attention import Ring, ring_attention, ring_bytes
+from course_utils.distributed.ring_attention import Ring, ring_attention
 from course_utils.distributed.simulation import run_in_lockstep, simulate_ring
 from course_utils.distributed.simulation import visible_table, work_table
 from course_utils.distributed.tensor_memory import TensorMemory
 from course_utils.distributed.tensor_parallel import HeadParallelAttention
 from course_utils.masks import causal_mask
 from course_utils.multi_head import MultiHeadAttention, repeat_kv
+from course_utils.results import read_rows
 from course_utils.training import seed_everything
 
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=88)
@@ -100,7 +100,7 @@ print(f"{seconds:.1f} s, most of it for three Pythons to load PyTorch")
 #
 # `dist.all_reduce` is a **collective** operation, which all ranks call together. It adds up their tensors, and each rank waits for the sum. A library inside PyTorch called **gloo** does the sending, for tensors on the CPU.
 #
-# On real machines a launcher such as `torchrun` starts one rank for each GPU, and NVIDIA's library NCCL sends from GPU to GPU. (This page runs neither.) Here and in Colab all ranks share one machine, so you get the right numbers and no speed.
+# On real machines a launcher such as `torchrun` starts one rank for each GPU, and NVIDIA's library NCCL sends from GPU to GPU. (This page runs neither.) Here and in Colab all ranks share one machine, so you get the right numbers and little speed, and none beyond the cores that you have.
 #
 # What if a rank never gets to the meeting point? The others wait, or they fail with a message about a closed connection. `run_on_ranks` ends them all and names a rank that failed:
 
@@ -152,7 +152,7 @@ print("  of the sum, below 1e-12", bool((total - whole(x)).abs().max() < 1e-12))
 # %% [markdown]
 # **Do exercise 15.1 now (12 minutes, {{exercises_link}}), then read on.**
 #
-# On the way back each rank knows only how the loss changes through its own heads. The gradient of $x$ is the sum over ranks, which takes a second `all_reduce`. Below, `Communicator` does the sending and counts the bytes:
+# Backward, each rank knows only how the loss changes through its own heads. The gradient of $x$ is the sum over ranks, which takes a second `all_reduce`. Below, `Communicator` does the sending and counts the bytes:
 
 
 # %%
@@ -175,12 +175,12 @@ expected.backward(d_output)
 for rank, (output, d_x, sent) in enumerate(ranks):
     errors = (output - expected).abs().max(), (d_x - x.grad).abs().max()
     same = bool(max(errors) < 1e-12)
-    print(f"rank {rank}: output and d_x as of one process {same}, sent {sent} bytes")
+    print(f"rank {rank}: output and d_x match one process: {same}, sent {sent} bytes")
 x = x.detach()
 print("two all_reduces of x:", 2 * all_reduce_bytes(x.numel() * 8, P=2))
 
 # %% [markdown]
-# To sum a tensor over $P$ ranks in a ring, each has to send $2\,(P-1)/P$ times its bytes. However many ranks there are, that stays below twice the tensor. (For collectives we count what this algorithm sends, whatever gloo does. Section 15.9 runs it.)
+# To sum a tensor over $P$ ranks in a ring, each has to send $2\,(P-1)/P$ times its bytes. However many ranks there are, that stays below twice the tensor. (For collectives we count what this algorithm sends. Section 15.9 runs it, and holds the counts against what really went out.)
 #
 # Two limits remain. There are only so many heads, and with few key/value heads (lesson 07) several ranks soon need copies of the same one. And each rank still holds **all tokens** of the text. For a long text we have to cut the other way.
 
@@ -208,9 +208,9 @@ print(f"both keys at once {both.item():.3f}, mean of the outputs {values.mean():
 widgets.came_out("15.A", "its output and one more number")
 
 # %% [markdown]
-# Two outputs alone aren't enough. These two would give 6 if their sums were equal, and as they are they give 7. The result comes with an `lse` of its own, so a third part can be merged in the same way.
+# Two outputs alone aren't enough. With equal sums the answer would be 6. Here it's 7. The result comes with an `lse` of its own, so a third part can be merged in the same way.
 #
-# An `lse` can be a few hundred, too large for its exponential. And a part in which a query sees nothing has $o = 0$ and $\ell = -\infty$. How does one merge in spite of that? **Do exercise 15.2 now (10 minutes), then read on.**
+# An `lse` can be a few hundred, too large for its exponential. And a part in which a query sees nothing has $o = 0$ and $\ell = -\infty$. How do you merge them anyway? **Do exercise 15.2 now (10 minutes), then read on.**
 
 # %% [markdown]
 # ## 15.4 The ring
@@ -218,12 +218,32 @@ widgets.came_out("15.A", "its output and one more number")
 #
 # Now each rank keeps its queries, and blocks of keys and values travel. In each step a rank hands the block that it holds to the next rank, and the last rank hands its block to rank 0. While a block is on its way, the rank attends to it and merges what comes out with what it has collected so far. We count steps from 0, as we do ranks. In step 0 each rank has its own block, and after $P$ steps every query has met every key. This is **ring attention** (Liu, Zaharia, Abbeel, 2023).
 #
-# For the gradients the weights are computed again from `lse`, as FlashAttention does, so no table of weights has to be kept.
-#
-# Let's run that on four ranks with a causal mask, and two key/value heads for four query heads. `Ring` holds what all ranks must agree on, who has which tokens and the mask. For comparison each rank also **gathers** all keys and values first, and then attends once:
+# What does a program of a rank look like? Here is the smallest one, in which each rank asks what the rank before it has. It's a generator. `yield` hands tensors to the next rank, the program goes on while they travel, and `arriving()` waits for what comes in. Real processes can run it, and so can one process that takes all ranks in turn:
+
 
 # %%
-B, H, H_KV, L, D, P = 2, 4, 2, 24, 6, 4
+def from_before(rank, P, x):
+    arriving = yield (x,)  # to the next rank, and from the last one to rank 0
+    (before,) = arriving()
+    return before
+
+
+def on_a_rank(rank, P):
+    program = from_before(rank, P, torch.tensor(10.0 * rank))
+    return run_in_ring(program, Communicator()).item()
+
+
+programs = [from_before(r, 4, torch.tensor(10.0 * r)) for r in range(4)]
+print("four processes:", run_on_ranks(on_a_rank, 4).values)
+print("one process:   ", [x.item() for x in run_in_lockstep(programs)[0]])
+
+# %% [markdown]
+# The other way is to **gather** first. Every rank gets all keys and values, and then attends once. **Do exercise 15.4 now (12 minutes), then read on.** In it you write that gathering, on a ring.
+#
+# Let's run both on four ranks with a causal mask, and two key/value heads for four query heads. `Ring` holds what all ranks must agree on, who has which tokens and the mask. For the gradients the weights are computed again from `lse`, as FlashAttention does, so no table of weights has to be kept:
+
+# %%
+B, H, H_KV, L, D, P = 2, 4, 2, 48, 6, 4
 rng = torch.Generator().manual_seed(0)
 shapes = ((H, L, D), (H_KV, L, D), (H_KV, L, D), (H, L, D))
 tensors = [torch.randn(B, *s, generator=rng, dtype=torch.float64) for s in shapes]
@@ -265,16 +285,16 @@ for i, way in enumerate(("ring", "gather")):
     print()
 
 # %% [markdown]
-# Outputs and gradients are those of one process, but for rounding.
+# Outputs and gradients match those of one process, up to rounding.
 #
-# Step through the ring yourself. Each rank has a color. Its rows of the scores are strong where it computes now, pale where it has computed before, and white where it still will. Gray is what the mask hides:
+# Step through the ring yourself. Each rank has a color. Its rows of the scores are strong where it computes now, pale where it already has, and white where it hasn't yet. Gray is what the mask hides:
 
 # %%
 steps = widgets.ring_steps()
 steps.show_first_state(
     "Step 0, the last is step 3: each rank computes the block of its own keys, on the "
     "diagonal. Next to it are the ranks in a circle with the keys that they hold, and "
-    "equal bars. A bar counts whole blocks, since half of these is computed and hidden."
+    "equal bars. A bar counts whole blocks, as the hidden half is computed too."
 )
 
 # %%
@@ -282,39 +302,49 @@ steps
 
 # %% [markdown]
 # In exercise 15.3 (*more*) you write the step of one rank, for a text of several documents.
-#
-# **Do exercise 15.4 now (3 minutes), then read on.** In it, a rank dies.
 
 # %% [markdown]
 # ## 15.5 What is sent
 # *Core · 6 minutes*
 #
-# There are two ways now to bring every query together with every key. A rank of the ring never has more than two traveling blocks. A rank that gathers has them all.
+# Both ways bring every query together with every key. A rank of the ring never has more than two traveling blocks. A rank that gathers has them all.
 
 # %%
 widgets.predict(
     "15.B",
-    "Four ranks, no gradients. In which way does a rank send more bytes?",
+    "Four ranks, forward only. In which way does a rank send more bytes?",
     choices=["in the ring", "in gathering", "as many in both"],
 )
 
 # %%
-own_bytes = 2 * tensors[1].numel() * 8 // P  # N: a rank's keys and values
-formulas = {"ring": ring_bytes, "gather": gathered_bytes}
-for i, (way, formula) in enumerate(formulas.items()):
+N = 2 * tensors[1].numel() * 8 // P  # bytes of a rank's keys and values
+for i, way in enumerate(("ring", "gather")):
     sent = {results[i][2] for results in ranks}  # all ranks the same: one pair
-    print(f"{way:7}", [[b / own_bytes for b in pair] for pair in sent], "N", end=", ")
-    print("formula:", [b / own_bytes for b in formula(own_bytes / 2, own_bytes / 2, P)])
-there = {way: ranks[0][i][2][0] for i, way in enumerate(formulas)}
-more = "as many in both" if there["ring"] == there["gather"] else "in one of them"
-widgets.came_out("15.B", more)
+    print(f"{way:7} forward, backward:", [[b / N for b in pair] for pair in sent], "N")
+ring, gather = (pair[0] for _, _, pair in ranks[0])
+widgets.came_out("15.B", "as many in both" if ring == gather else "in the ring")
 
 # %% [markdown]
-# Each pair is the way there and the way back, with $N$ for the bytes of one rank's keys and values. On the way there both send $(P-1)\,N$. Either way each of $P$ blocks has to get to $P - 1$ other ranks.
+# Here $N$ stands for the bytes of one rank's keys and values. **Forward** both send $(P-1)\,N$. Either way each of $P$ blocks has to get to $P - 1$ other ranks.
 #
-# On the way back the keys and values of a ring go around again. Their gradients go with them, and once more to get home, so in our implementation that costs $(2P-1)\,N$. Gathering has kept the keys and sends only gradients, $(P-1)\,N$. With fewer key/value heads (lesson 07) $N$ shrinks for both.
+# **Backward** the keys and values of a ring go around again. Their gradients go with them, and once more to get home. That makes $(2P-1)\,N$ if a gradient takes as many bytes as a key. Our library collects gradients in float32, so with keys of two bytes it's $(3P-1)\,N$. Gathering has kept all the keys, and sends only gradients, $(P-1)\,N$. With fewer key/value heads (lesson 07) $N$ shrinks for both.
 #
-# The other price is **memory**. Let's count every tensor that rank 0 has at once, on the way there, for a text of 1,024 tokens. The third way gathers all keys and values and then goes through them block by block, merging as the ring does.
+# So gathering sends less. It pays with **memory**. Let's count all tensors that a rank has at once, for a text of 1,024 tokens on 4, 16 and 64 ranks. One process is enough for that, if what arrives is a copy. A third way gathers first and then goes through the keys block by block, merging as the ring does:
+
+
+# %%
+class OneRank:
+    """Plays rank 0 of P: a copy of what it hands on arrives at once."""
+
+    def __init__(self, P):
+        self.rank, self.P = 0, P
+
+    def exchange(self, *tensors):
+        copies = [x.clone() for x in tensors]
+        return lambda: copies
+
+    def all_gather(self, x):
+        return [x.clone() for _ in range(self.P)]
 
 
 # %%
@@ -326,27 +356,26 @@ def gathered_in_blocks(query, key, value, communicator, ring):
     return merged
 
 
+def memory_of(attend, P, backward=False, length=1024, d_head=16):
+    ring, shape = Ring(layout("contiguous", length, P)), (1, 1, length // P, d_head)
+    own = [torch.zeros(shape, requires_grad=backward) for _ in range(3)]
+    with TensorMemory(*own) as memory:
+        output = attend(*own, OneRank(P), ring)
+    return memory.now / num_bytes(output) if backward else memory.peak / 1000
+
+
 # %%
-def memory_on_ranks(rank, P, L, head_sizes):
-    ring, peaks = Ring(layout("contiguous", L, P)), []
-    for d_head in head_sizes:
-        for attend in (ring_attention, gathered_attention, gathered_in_blocks):
-            own = [torch.zeros(1, 1, L // P, d_head) for _ in range(3)]
-            with TensorMemory(*own) as memory:
-                attend(*own, Communicator(), ring)
-            peaks.append(memory.peak)
-    return torch.tensor(peaks).view(-1, 3)
-
-
-# %% tags=["nbval-ignore-output"]
-print("ranks  head size      ring    gather   gather, then blocks")
-for P, head_sizes in ((1, (16,)), (4, (16, 1024))):
-    table = run_on_ranks(memory_on_ranks, P, 1024, head_sizes).values[0]
-    for d_head, peaks in zip(head_sizes, table.tolist(), strict=True):
-        print(f"{P:5}{d_head:11}", "".join(f"{p / 1e6:7.2f} MB" for p in peaks))
+print("most at once, kB:   ring   gather   gather, then blocks")
+for P in (4, 16, 64):
+    ways = ring_attention, gathered_attention, gathered_in_blocks
+    print(f"{P:10} ranks", "".join(f"{memory_of(way, P):9.0f}" for way in ways))
+print("kept for the backward pass, in blocks of a rank:")
+for P in (4, 16, 64):
+    kept = [memory_of(way, P, backward=True) for way in ways[:2]]
+    print(f"{P:10} ranks", "".join(f"{blocks:9.0f}" for blocks in kept))
 
 # %% [markdown]
-# *At head size 16, merging is what saves memory. Attending to all gathered keys at once makes tables of shape $(L/P, L)$. Block by block they have shape $(L/P, L/P)$, and then it hardly matters whether one gathers first. The ring itself saves keys and values, two traveling blocks in place of $P$. That shows in the last line, where keys are wide.*
+# *Attending to all gathered keys at once makes tables of shape $(L/P, L)$. Block by block they have shape $(L/P, L/P)$. On four ranks these tables are nearly all there is, so it hardly matters whether you gather first. But with twice as many ranks such a table has a quarter of the size, and the gathered keys and values are still those of the whole text. On 64 ranks gathering takes more than ten times the memory of the ring. And a rank of the ring keeps its own four blocks for the backward pass (query, key, value and output), where gathering keeps all keys and values as well. It could throw them away and gather again, which costs another $(P-1)\,N$.*
 #
 # Exercise 15.5 (*more*) turns the ring around and lets the queries travel.
 
@@ -354,7 +383,7 @@ for P, head_sizes in ((1, (16,)), (4, (16, 1024))):
 # ## 15.6 A causal mask, and who has to wait
 # *Core · 6 minutes*
 #
-# A causal mask hides nearly half of all pairs of a query and a key. Four ranks hold 24 tokens, six neighboring ones each. Suppose that all of them wait for one another after every step. Then a step takes as long as the rank with the most to do.
+# A causal mask hides nearly half of all pairs of a query and a key. Four ranks hold 48 tokens, twelve neighboring ones each. Suppose that all of them wait for one another after every step. Then a step takes as long as the rank with the most to do.
 
 # %%
 widgets.predict(
@@ -365,19 +394,23 @@ widgets.predict(
 
 # %%
 for name in ("contiguous", "zigzag"):
-    ring = Ring(layout(name, 24, 4), causal=True)
+    ring = Ring(layout(name, L, 4), causal=True)
     table = work_table(ring)
     slowest = table.max(dim=0).values  # (steps,)
     print(f"{name}: a row for each rank, a column for each step")
     print(table, f"  all wait for {slowest.tolist()}, together {slowest.sum()}")
     error = (simulate_ring(*tensors[:3], ring).output - whole_text[0]).abs().max()
     print("output as of one process, to 1e-12:", bool(error < 1e-12))
-widgets.came_out("15.C", "as long, or nearly")
+    share = (slowest.sum() / 4 / 12**2).item()  # of the time without a mask
+    print(f"{share:.2f} of the time without a mask")
+    if name == "contiguous":
+        came_out = "as long, or nearly" if share > 0.9 else f"{share:.2f}"
+widgets.came_out("15.C", came_out)
 
 # %% [markdown]
-# With neighboring tokens ("contiguous"), rank 3 has a full block of 36 pairs in every step, so the ring takes $4 \cdot 36 = 144$, as it would without a mask. **Zigzag** cuts the text into $2P$ chunks and gives each rank two of them. Rank 0 gets the first and the last, rank 1 the second and the second-to-last, and so on. All have the same to do in every step, and it takes 81. Set the widget to zigzag and watch the bars.
+# With neighboring tokens ("contiguous"), rank 3 has a full block of 144 pairs in every step, so the ring takes $4 \cdot 144 = 576$, as it would without a mask. **Zigzag** cuts the text into $2P$ chunks and gives each rank two of them. Rank 0 gets the first and the last, rank 1 the second and the second-to-last, and so on. All have the same to do in every step, and it takes 324. Set the widget to zigzag and watch the bars.
 #
-# The result stays the same, as long as each token takes its position in the text along. In exercises 15.6 to 15.8 (*more*) you write zigzag, count the work of each rank, and find a bug. And is zigzag always the best division? Exercise 15.9, an experiment, is about that.
+# The result stays the same, as long as each token takes its position in the text along. **Do exercise 15.7 now (13 minutes).** It counts the work of each rank, for any division. In exercises 15.6 and 15.8 (*more*) you write zigzag and find a bug. And is zigzag always the best division? Exercise 15.9, an experiment, is about that.
 
 # %% [markdown]
 # ## 15.7 On paper: a real cluster
@@ -397,50 +430,61 @@ for cluster in CLUSTERS:
     print(f"{cluster.name:19}{block:8,.0f}{shared:22,.0f}")
 
 # %% [markdown]
-# Exercise 15.10 (*more*) asks what a causal mask does to this bound. How does a text of a million tokens gain from more and more ranks?
+# (The paper's table prints 24.5 thousand for InfiniBand. From its own two columns it's 24,960.) Exercise 15.10 (*more*) asks what a causal mask does to this bound. How does a text of a million tokens gain from more and more ranks?
 
 # %%
 widgets.predict(
     "15.D",
-    "A million tokens over InfiniBand. How much faster are 1,024 ranks than 512?",
+    "A million tokens over InfiniBand. How much faster are 1,000 ranks than 500?",
     choices=["twice as fast", "about a quarter faster", "not at all"],
 )
 
 # %%
-counts = [2**i for i in range(11)]  # up to 1,024 ranks
-links = {"NVLink": (CLUSTERS[0], 32), "InfiniBand": (CLUSTERS[1], 32)}
-links["InfiniBand, 8 key/value heads"] = (CLUSTERS[1], 8)
-speedups = {"P times as fast": torch.tensor(counts, dtype=torch.float)}
-for name, (cluster, heads) in links.items():
-    sizes = {"L": 2**20, "num_heads": 32, "num_kv_heads": heads, "d_head": 128}
-    times = [ring_time(cluster, P=P, **sizes).total for P in counts]
+counts = [P for P in range(1, 1001) if 10**6 % P == 0]  # equal blocks only
+speedups = {}
+for kv_heads in (32, 8):
+    sizes = {"L": 10**6, "num_heads": 32, "num_kv_heads": kv_heads, "d_head": 128}
+    times = [ring_time(CLUSTERS[1], P=P, **sizes).total for P in counts]
+    name = f"{kv_heads} key/value heads"
     speedups[name] = torch.tensor([times[0] / t for t in times])
-    print(f"{name:30} 512: {speedups[name][9]:4.0f}", end=" times as fast, ")
-    print(f"1,024: {speedups[name][10]:4.0f}")
-sizes = {"L": 2**20, "d_head": 128}
-one = ring_time(CLUSTERS[1], P=1, num_heads=32, **sizes).total
-both = ring_time(CLUSTERS[1], P=32, num_heads=1, **sizes).total
-print(f"InfiniBand, a ring of 32 for each of 32 heads: {one / both:.0f} times as fast")
-widgets.came_out("15.D", "not at all")
+at = [speedups["32 key/value heads"][counts.index(P)].item() for P in (500, 1000)]
+print(f"500 ranks: {at[0]:.0f} times as fast as one, 1,000 ranks: {at[1]:.0f} times")
+widgets.came_out("15.D", "not at all" if at[1] / at[0] < 1.05 else "faster")
 
 # %%
 labels = {"xlabel": "ranks", "ylabel": "times as fast as one rank"}
 ax = plotting.curves(torch.tensor(counts), speedups, **labels)
-ax.loglog(base=2)
+ax.loglog()
 for axis in (ax.xaxis, ax.yaxis):
-    axis.set_ticks(counts[::2], [f"{tick:,}" for tick in counts[::2]])
+    axis.set_ticks([1, 10, 100, 1000], ["1", "10", "100", "1,000"])
 for shared in (1, 4):  # query heads to a key/value head
-    bend = 2**20 / smallest_hidden_block(CLUSTERS[1], heads_per_kv_head=shared)
-    plotting.mark_places(ax, {f"{bend:.0f}": bend})
+    bend = 10**6 / smallest_hidden_block(CLUSTERS[1], heads_per_kv_head=shared)
+    plotting.mark_places(ax, {f"{bend:.0f} ranks": bend})
 plotting.show(
     ax,
-    "Speed by number of ranks for a million tokens and 32 heads, without a mask. With "
-    "NVLink it follows the diagonal. With InfiniBand it stays at 42, or with a quarter "
-    "of the keys and values at 168. The dotted lines are at so many ranks.",
+    "Speed by number of ranks over InfiniBand, for a million tokens and 32 heads, "
+    "without a mask. Both curves rise as the ranks do. With 32 key/value heads the "
+    "curve turns flat at 40 ranks, with 8 of them at 160.",
 )
 
 # %% [markdown]
-# *Past $L \cdot S / F$ ranks, where the dotted lines are, a longer ring isn't any faster.* The blocks have become too short to hide what is sent, and each rank still has to receive the keys and values of the whole text, whatever $P$ is. More ranks do help if they divide the heads as well. With each block's 32 heads on 32 machines and rings of 32, the same 1,024 ranks are all put to use (not counting what dividing the heads sends). All this is a bound on paper. No machine reaches its peak, and starting a message takes time too.
+# *Past $L \cdot S / F$ ranks, at the dotted lines, a longer ring isn't any faster.* The blocks have become too short to hide what is sent, and each rank still has to receive the keys and values of the whole text, whatever $P$ is.
+#
+# More ranks do help if they divide the heads as well. Give each of the 32 heads its own ring of 32 ranks, and all 1,024 have work. But dividing the heads sends something, too:
+
+# %%
+sizes = {"L": 10**6, "d_head": 128}
+one = ring_time(CLUSTERS[1], P=1, num_heads=32, **sizes).total
+rings = ring_time(CLUSTERS[1], P=32, num_heads=1, **sizes).total
+x_bytes = 10**6 // 32 * 32 * 128 * 2  # what the 32 heads of a block share
+ways = {"nothing": 0, "an all_reduce (15.2)": all_reduce_bytes(x_bytes, 32)}
+ways["four all-to-alls (15.11)"] = 4 * x_bytes / 32 * 31 / 32  # q, k, v and output
+for way, sent in ways.items():
+    total = rings + sent / CLUSTERS[1].bandwidth  # sent while nobody computes
+    print(f"if the heads send {way:25} {one / total:6.0f} times as fast")
+
+# %% [markdown]
+# All these times are lower bounds, for the forward pass. No machine reaches its peak, and starting a message takes time. And a bound on times isn't one on "times as fast". If the chips did only half of their peak, half as many tokens would hide the sending, and the flat part would lie twice as high, because the single rank that we compare with has become slower.
 
 # %% [markdown]
 # ## 15.8 What a kernel leaves out
@@ -451,7 +495,7 @@ plotting.show(
 # %%
 print("              whole chunks   only what may be seen")
 for name in ("contiguous", "zigzag", "striped"):
-    ring = Ring(layout(name, 24, 4), causal=True)
+    ring = Ring(layout(name, L, 4), causal=True)
     tables = work_table(ring), visible_table(ring)
     totals = [table.max(dim=0).values.sum() for table in tables]
     print(f"{name:12}{totals[0]:14}{totals[1]:24}")
@@ -460,7 +504,7 @@ for name in ("contiguous", "zigzag", "striped"):
 # **Striped** attention (Brandon et al., 2023) deals tokens out like cards, so that every block is half hidden, along its diagonal. Whole chunks gain nothing from that (set the widget to striped). With the smallest tiles it comes close to zigzag, and the longer the text, the closer:
 
 # %%
-for length in (24, 96, 384):
+for length in (48, 192, 768):
     total = {}
     for name in ("zigzag", "striped"):
         table = visible_table(Ring(layout(name, length, 4), causal=True))
@@ -489,6 +533,17 @@ addends = torch.randn(5, 20, generator=rng, dtype=torch.float64)
 sums, sent = run_in_lockstep([ring_sum(r, 5, addends[r]) for r in range(5)])
 print("all equal the sum:", all(torch.allclose(x, addends.sum(0)) for x in sums))
 print("sent:", sent.tolist(), "formula:", all_reduce_bytes(num_bytes(addends[0]), 5))
+
+# %% [markdown]
+# So the formula holds for this program. Does gloo send as much? Our `Communicator` adds up what it hands to the next rank, and for a collective operation it adds the formula. On Linux one can ask the system how many bytes really went from process to process (`python -m experiments traffic`):
+
+# %%
+for row in read_rows("traffic"):
+    ratio = float(row["measured"]) / float(row["counted"])
+    print(f"{row['operation']:15} counted {row['counted']:>5} MB, sent {ratio:.2f} times that")
+
+# %% [markdown]
+# *Four ranks on one machine, all their bytes together.* Three operations send what we count. The fourth sends a quarter more, since our library builds `reduce_scatter` from four sums, each of which goes to one rank. (The gloo of PyTorch 2.5 doesn't have it as one operation.)
 
 # %% [markdown]
 # ## 15.10 More ranks than cores
@@ -546,7 +601,40 @@ print("Ulysses", ulysses + sent, "formula", (P - 1) * (others + keys_values) // 
 print("ring   ", ring.forward_bytes[0].item(), "formula", (P - 1) * keys_values)
 
 # %% [markdown]
-# The ratio is $(1 + H / H_{kv}) / P$, so on the forward pass Ulysses sends less as soon as $P$ is above $1 + H / H_{kv}$, as long as $P$ is at most $H_{kv}$ (beyond that it sends copies of keys). But it has no use for more ranks than heads, and a rank holds the keys of the whole text for its heads. A ring has neither limit.
+# The ratio of the two is $(1 + H / H_{kv}) / P$. But a rank can't have less than one key/value head. With more ranks than that, several get a copy of the same head, and the ratio becomes $(1 + H / P) / H_{kv}$. Take the heads of a large Llama, 64 and 8:
+
+# %%
+for P in (2, 4, 8, 16, 32, 64):
+    ratio = (1 + 64 / P) / 8 if P > 8 else (1 + 64 / 8) / P
+    print(f"{P:2} ranks: Ulysses sends {ratio:.2f} times what a ring sends")
+
+# %% [markdown]
+# From nine ranks on Ulysses sends less, forward. But it has no use for more ranks than heads, and a rank holds the keys of the whole text for its heads. A ring has neither limit.
+
+# %% [markdown]
+# ## What else can be divided
+# *More · 4 minutes*
+#
+# This lesson divides attention. A whole model has more to divide, and large trainings do several of these at once:
+#
+# | what is divided | name | what is sent |
+# |---|---|---|
+# | the texts of a batch | data parallelism | gradients, summed after each step |
+# | texts, and also weights and the optimizer's numbers | ZeRO (2019), FSDP (2023) | a layer's weights, gathered when it's needed, and its gradients |
+# | heads, and the hidden features of the feed-forward network | tensor parallelism (section 15.2) | two sums in each layer, forward |
+# | tokens | sequence or context parallelism (section 15.4) | keys and values |
+# | layers | pipeline (GPipe, 2018) | what one layer hands to the next, where that's on another rank |
+# | experts of a mixture | expert parallelism (GShard, 2020) | tokens to their experts, and back |
+#
+# The feed-forward network divides as heads do. Its hidden features don't see one another until the second matrix adds them up:
+
+# %%
+rows, first, second = (torch.randn(*shape, generator=rng, dtype=torch.float64)
+                       for shape in ((5, 6), (6, 12), (12, 6)))  # x, and two matrices
+whole = F.relu(rows @ first) @ second
+parts = [F.relu(rows @ a) @ b
+         for a, b in zip(first.chunk(3, dim=1), second.chunk(3), strict=True)]
+print("three ranks add up to the whole:", torch.allclose(sum(parts), whole))
 
 # %% [markdown]
 # ## What goes wrong
@@ -575,21 +663,24 @@ for length in (22, None):
     print(f"length={length}:", off)
 
 # %% [markdown]
-# **A rank that waits for a message that was never sent.** If the other process ended, the rank would soon hear of a closed connection. As long as it lives, gloo lets it wait for half an hour by default. So `run_on_ranks` has a limit of its own, and its message says where each rank was:
+# **All send, and nobody receives.** With gloo `dist.send` returns when the message has been taken. If every rank of a ring sends first and receives afterward, each waits for the next one, and that one is busy sending. If a process ended, the others would soon hear of a closed connection. As long as all live, gloo lets them wait for half an hour by default. So `run_on_ranks` has a limit of its own, and its message says where each rank was:
 
 
 # %%
-def forgets(rank, P):
-    x = torch.zeros(1)
-    if rank == 1:
-        dist.recv(x, src=0)  # rank 0 never sends
+def all_send_first(rank, P):
+    x = torch.ones(3) * rank
+    dist.send(x, (rank + 1) % P)  # waits until the next rank takes it
+    dist.recv(x, (rank - 1) % P)
     return x
 
 
 try:
-    run_on_ranks(forgets, 2, timeout=2)
+    run_on_ranks(all_send_first, 3, timeout=2)
 except RanksFailed as error:
     print(error)
+
+# %% [markdown]
+# That's why our `exchange` begins to send *and* to receive before it waits for either (`dist.isend` and `dist.irecv`).
 
 # %% [markdown]
 # ## In practice
@@ -599,17 +690,17 @@ except RanksFailed as error:
 #
 # **Answering.** In a long conversation the keys and values of all earlier messages are kept, and a new message may be short. Then the queries are what's small. Yang et al. (2024) built both rings, one in which keys and values travel and one in which queries do, and choose between them. Exercise 15.5 counts when.
 #
-# **Both cuts at once.** Heads and tokens aren't rivals. In section 15.7 a ring over 32 ranks for each of 32 heads used 1,024 ranks well. Ulysses (section 15.11) has no use for more ranks than heads, and a ring has.
+# **Both cuts at once.** Heads and tokens aren't rivals. In section 15.7 a ring of 32 ranks for each of 32 heads gave work to 1,024 ranks, and what the heads send decided how much that helps.
 
 # %% [markdown]
 # ## Recap
 # *Core · 2 minutes*
 #
 # 1. **Ranks** are processes with a memory of their own. A run gives you what each rank returned and printed, or an error that names a rank.
-# 2. **Heads** divide because the output projection is a sum over heads. That takes one `all_reduce` on the way there and one on the way back.
+# 2. **Heads** divide because the output projection is a sum over heads. That takes one `all_reduce` forward and one backward.
 # 3. **Tokens** divide because partial results merge by their `lse`. In a ring a rank has only two traveling blocks at a time.
-# 4. **Counted**, our ring sends $(P-1)\,N$ there and $(2P-1)\,N$ back. Zigzag gives every rank the same work under a causal mask, if the text fills all places.
-# 5. **On paper**, sending is hidden once a block has at least $F / S$ tokens. Past $L \cdot S / F$ ranks a longer ring isn't faster.
+# 4. **Counted**, our ring sends $(P-1)\,N$ forward and $(2P-1)\,N$ backward (more if gradients are float32 and keys aren't). Gathering sends less and holds more. Zigzag gives every rank the same work under a causal mask, if the text fills all places.
+# 5. **On paper**, sending is hidden once a block has at least $F / S$ tokens. Past $L \cdot S / F$ ranks a longer ring isn't faster. Dividing heads as well helps, and sends something too.
 
 # %% tags=["nbval-ignore-output"]
 widgets.predictions()
@@ -637,7 +728,7 @@ widgets.predictions()
 # **In step 2.** Blocks move one rank up in each step. Rank 1 has its own keys in step 0, then those of rank 0, then those of rank 3.
 # </details>
 #
-# <details><summary>3. Under a causal mask zigzag is done sooner than tokens in a row. Which of the two sends more?</summary>
+# <details><summary>3. Under a causal mask zigzag finishes sooner than tokens in a row. Which of the two sends more?</summary>
 #
 # **Neither.** The blocks are just as large and travel just as often.
 # </details>
@@ -656,5 +747,6 @@ widgets.predictions()
 # - Yang et al., *Context Parallelism for Scalable Million-Token Inference*, 2024 (arXiv:2411.01783).
 # - Milakov, Gimelshein, *Online normalizer calculation for softmax*, 2018. Dao et al., *FlashAttention*, 2022.
 # - Jacobs et al., *DeepSpeed Ulysses: System Optimizations for Enabling Training of Extreme Long Sequence Transformer Models*, 2023 (arXiv:2309.14509).
+# - Rajbhandari et al., *ZeRO: Memory Optimizations Toward Training Trillion Parameter Models*, 2019. Zhao et al., *PyTorch FSDP*, 2023. Huang et al., *GPipe*, 2018. Lepikhin et al., *GShard*, 2020.
 # - Patarasuk, Yuan, *Bandwidth Optimal All-reduce Algorithms for Clusters of Workstations*, 2009.
 # - The zigzag layout comes from the repository zhuzilin/ring-flash-attention, 2024.

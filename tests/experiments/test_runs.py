@@ -121,6 +121,7 @@ SMALL = {
         {"SEEDS": (3,), "SETTINGS": {"two layers": (2, "learned", (4, 6), 2)}, "EVERY": 1, "COUNT": 4},
         2 * 7 + 2 * 2 * 4 + 2 * 5 + 4 * 3,
     ),
+    "traffic": ({"OPERATIONS": ("exchange", "all_reduce"), "NUMBERS": 4}, 2),
 }
 OF_MUON = ("ablation", "budgets", "comparison", "gates", "seeds", "unmasked")
 STEPS = {"places": 2, "warmups": 2, "copiers": 2}
@@ -170,7 +171,7 @@ def test_an_experiment_fills_its_table_and_takes_it_up_where_it_stopped(name, mo
     kept = [line for line, row in zip(lines[1:], rows, strict=True) if not belongs(row, last)]
     table.write_text("\n".join([lines[0], *kept]) + "\n")  # the last run was killed
     assert len(kept) < number and main(command) == 0
-    timed = {"minutes": "", "seconds": "", "megabytes": ""}
+    timed = {"minutes": "", "seconds": "", "megabytes": "", "measured": ""}
     assert [row | timed for row in rows_of(table)] == [row | timed for row in rows]  # the same seed
     capsys.readouterr()
     assert main(command) == 0 and capsys.readouterr().out == ""

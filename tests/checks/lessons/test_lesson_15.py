@@ -11,6 +11,7 @@ from course_checks.deciding.find import find
 from course_checks.engine import run
 from course_checks.lesson_15.division_results import BEHIND, JOBS, NAMES, TILE, divided, table_of, time_of
 from course_utils.attention import scaled_dot_product_attention
+from course_utils.distributed.communication import all_gather_bytes, num_bytes
 from course_utils.distributed.layouts import inverse_order, layout
 from course_utils.distributed.partial_attention import merge, partial_attention
 from course_utils.distributed.ring_attention import Ring, ring_bytes
@@ -173,17 +174,12 @@ def test_the_masks_of_all_ranks_are_the_band_in_another_order():
     assert torch.equal(found, band[order][:, order])
 
 
-def test_a_rank_before_the_dead_one_still_gets_all_its_blocks():
-    """Quiz 15.4: rank 2 has handed on its own block and nothing after it."""
-    P, dead = 4, 2
-    got = {rank: [rank] for rank in range(P)}
-    for step in range(P - 1):  # each hands on what it has in this step, if it has it
-        sent = {r: got[r][step] for r in range(P) if len(got[r]) > step and (r != dead or step == 0)}
-        for rank in range(P):
-            if rank != dead and len(got[rank]) == step + 1 and (rank - 1) % P in sent:
-                got[rank].append(sent[(rank - 1) % P])
-    assert [rank for rank in range(P) if len(got[rank]) == P] == [1]
-    assert find("15.4").right == "c"
+@pytest.mark.parametrize("P", [1, 2, 5])
+def test_a_ring_gathers_with_the_bytes_of_an_all_gather(P):
+    x = random(P, 2, 3)
+    results, sent = run_in_lockstep([find("15.4").right(rank, P, x[rank]) for rank in range(P)])
+    assert all(torch.equal(result, x) for result in results)
+    assert set(sent.tolist()) == {all_gather_bytes(num_bytes(x[0]), P)}
 
 
 @pytest.mark.parametrize(("case", "name"), [("full", "zigzag"), ("half", "striped"), ("window", "contiguous")])
@@ -226,4 +222,4 @@ def test_half_a_text_in_zigzag_is_a_shorter_text_in_a_row():
 
 def test_the_points_of_the_lesson():
     points = [catalogue_entry(f"15.{number}").points for number in range(1, 11)]
-    assert points == [4, 3, 4, 1, 4, 3, 4, 3, 5, 1]
+    assert points == [4, 3, 4, 3, 4, 3, 4, 3, 5, 1]
