@@ -11,7 +11,7 @@
 #
 # By the end you can divide attention among several machines, by heads or by tokens, and say what it costs to send.
 #
-# {{colab_link}} · short path about 77 minutes with its exercises (52 + 25), everything about 3 hours and a quarter · builds on lessons 04, 05, 06 and 07
+# {{colab_link}} · short path about 104 minutes with its exercises (57 + 47), everything about 3 hours and a half · builds on lessons 04, 05, 06 and 07
 
 # %% tags=["setup"]
 import math
@@ -52,7 +52,7 @@ torch.set_num_threads(1)
 # 1. run a function on several ranks, and read what comes back, errors included
 # 2. divide attention by heads
 # 3. divide it by tokens, and let keys and values travel in a ring
-# 4. count what each rank sends and computes, and even out the work under a causal mask
+# 4. count what each rank sends, keeps and computes, and even out the work under a causal mask
 # 5. work out from published numbers when sending costs no time
 
 # %% [markdown]
@@ -214,7 +214,7 @@ widgets.came_out("15.A", "its output and one more number")
 
 # %% [markdown]
 # ## 15.4 The ring
-# *Core · 8 minutes*
+# *Core · 10 minutes*
 #
 # Now each rank keeps its queries, and blocks of keys and values travel. In each step a rank hands the block that it holds to the next rank, and the last rank hands its block to rank 0. While a block is on its way, the rank attends to it and merges what comes out with what it has collected so far. We count steps from 0, as we do ranks. In step 0 each rank has its own block, and after $P$ steps every query has met every key. This is **ring attention** (Liu, Zaharia, Abbeel, 2023).
 #
@@ -304,8 +304,8 @@ steps
 # In exercise 15.3 (*more*) you write the step of one rank, for a text of several documents.
 
 # %% [markdown]
-# ## 15.5 What is sent
-# *Core · 6 minutes*
+# ## 15.5 What is sent, and what is kept
+# *Core · 8 minutes*
 #
 # Both ways bring every query together with every key. A rank of the ring never has more than two traveling blocks. A rank that gathers has them all.
 
@@ -414,7 +414,7 @@ widgets.came_out("15.C", came_out)
 
 # %% [markdown]
 # ## 15.7 On paper: a real cluster
-# *Core · 6 minutes*
+# *Core · 7 minutes*
 #
 # While a rank attends to one block, the next one is on its way. If it arrives in time, sending costs no time of its own. A rank with $n = L / P$ tokens computes $4\,n^2 d$ operations for each head in a step (two matrix products). Meanwhile it sends $2\,n\,d$ numbers of 2 bytes. If it does $F$ operations and sends $S$ bytes a second, sending is hidden as soon as
 #
@@ -540,7 +540,8 @@ print("sent:", sent.tolist(), "formula:", all_reduce_bytes(num_bytes(addends[0])
 # %%
 for row in read_rows("traffic"):
     ratio = float(row["measured"]) / float(row["counted"])
-    print(f"{row['operation']:15} counted {row['counted']:>5} MB, sent {ratio:.2f} times that")
+    print(f"{row['operation']:15} counted {row['counted']:>5} MB,", end=" ")
+    print(f"sent {ratio:.2f} times that")
 
 # %% [markdown]
 # *Four ranks on one machine, all their bytes together.* Three operations send what we count. The fourth sends a quarter more, since our library builds `reduce_scatter` from four sums, each of which goes to one rank. (The gloo of PyTorch 2.5 doesn't have it as one operation.)
