@@ -14,6 +14,17 @@ RINGS = (
 )
 
 
+def whole_numbers(value):
+    """A tensor of whole numbers as int64, whatever it holds them in; anything else as it is."""
+    whole = isinstance(value, torch.Tensor) and not value.is_floating_point() and value.dtype != torch.bool
+    return value.long() if whole else value
+
+
+def in_whole_numbers(case, returned):
+    """What was returned, each part of it by ``whole_numbers``."""
+    return type(returned)(map(whole_numbers, returned)) if isinstance(returned, (list, tuple)) else returned
+
+
 def in_a_row(length, ranks):
     """Positions of each rank's tokens, (P, L / P), the first of them on rank 0."""
     return torch.arange(length).view(ranks, -1)

@@ -28,6 +28,8 @@ def cases(seed):
         case(7, 4, 6, 3, 0, 1, several),
         case(11, 2, 12, 6, 2, 3, several, dtype=torch.float64),
         case(7, 5, 12, 3, 5, 6, copies),
+        case(5, 2, 8, 2, 3, 8, copies),
+        case(6, 3, 12, 2, 2, 6, copies),
     ]
 
 

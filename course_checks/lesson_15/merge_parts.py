@@ -25,6 +25,13 @@ def cases(seed):
         names = ("output_1", "lse_1", "output_2", "lse_2")
         return Case(*labels, **dict(zip(names, parts, strict=True)))
 
+    def pairs_of_lse(*pairs, d_v):
+        """One query for each pair of lse."""
+        outputs = torch.randn(2, 1, 1, len(pairs), d_v, generator=rng)
+        lse = torch.tensor(pairs).T[:, None, None]  # (2, 1, 1, queries)
+        outputs = outputs.masked_fill((lse == -math.inf)[..., None], 0.0)
+        return {"output_1": outputs[0], "lse_1": lse[0], "output_2": outputs[1], "lse_2": lse[1]}
+
     one, both = "a part has seen nothing", "both parts have seen nothing"
     large = "an lse is large"
     hand = {"output_1": torch.full((1, 1, 1, 1), 4.0), "output_2": torch.full((1, 1, 1, 1), 8.0)}
@@ -45,6 +52,8 @@ def cases(seed):
         case((3, 4, 5), one, both, empty=(0.6, 0.6)),
         case((2, 3, 4), level=-200.0),
         case((3, 2, 6), d_v=4, dtype=torch.float64),
+        Case("the two lse of a query lie far apart", **pairs_of_lse((-100.0, 200.0), (200.0, -100.0), d_v=3)),
+        Case(one, large, **pairs_of_lse((-math.inf, 200.0), (200.0, -math.inf), d_v=2)),
     ]
 
 

@@ -1,7 +1,7 @@
 """15.5 · Let the queries travel."""
 
 from ..deciding.exercise import Case, Exercise
-from .common import RINGS
+from .common import RINGS, in_whole_numbers
 
 
 def cases(seed):
@@ -22,6 +22,7 @@ def cases(seed):
 EXERCISE = Exercise(
     cases,
     returns=("holders", "keys_sent", "queries_sent"),
+    compared=in_whole_numbers,
     off_limits=RINGS,
     advice="draw three ranks in a circle, and write down after each step what each of them hands to the rank before it.",
 )

@@ -17,6 +17,7 @@ def cases(seed):
         Case(rank=2, positions=from_both_ends(18, 3), window=5),
         Case(rank=1, positions=shuffled(12, 3, rng), window=4),
         Case(rank=3, positions=shuffled(20, 4, rng), window=7),
+        Case("the text is long", rank=1, positions=shuffled(280, 2, rng), window=150),
         Case("the window is 1", rank=1, positions=shuffled(10, 2, rng), window=1),
         Case("the window is longer than the text", rank=0, positions=shuffled(15, 5, rng), window=40),
         Case("the window is longer than the text", rank=2, positions=from_both_ends(12, 3), window=12),

@@ -3,7 +3,7 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
-from .common import LAYOUTS, RINGS, from_both_ends, in_a_row, shuffled
+from .common import LAYOUTS, RINGS, from_both_ends, in_a_row, shuffled, whole_numbers
 
 
 def cases(seed):
@@ -17,18 +17,19 @@ def cases(seed):
         shuffled(28, 4, rng),
         torch.arange(21).view(7, 3).T.contiguous(),
         from_both_ends(16, 4).flip(1),
+        in_a_row(48, 3).flip(0),
     ]
     alone = torch.randperm(5, generator=rng)[None]
     return [*(Case(positions=p) for p in positions), Case("there is a single rank", positions=alone)]
 
 
 def _as_number(case, returned):
-    """The time as a plain number, whether a tensor of one or a number came back."""
+    """The table as int64, and the time as a plain number, whether a tensor of one or a number came back."""
     if not isinstance(returned, (list, tuple)) or len(returned) != 2:
         return returned
     table, time = returned
     whole = isinstance(time, torch.Tensor) and time.numel() == 1 and not time.is_floating_point()
-    return (table, int(time) if whole else time)
+    return (whole_numbers(table), int(time) if whole else time)
 
 
 EXERCISE = Exercise(

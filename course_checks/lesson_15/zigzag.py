@@ -1,7 +1,7 @@
 """15.6 · Zigzag and back."""
 
 from ..deciding.exercise import Case, Exercise
-from .common import LAYOUTS
+from .common import LAYOUTS, in_whole_numbers
 
 
 def cases(seed):
@@ -16,6 +16,7 @@ def cases(seed):
 EXERCISE = Exercise(
     cases,
     returns=("positions", "inverse"),
+    compared=in_whole_numbers,
     off_limits=LAYOUTS,
     advice="cut 12 tokens into 6 chunks of 2 on paper and deal them out to 3 ranks, from both ends.",
 )

@@ -119,7 +119,7 @@ check("15.1", head_shard)
 # ### 15.2 · Merge two partial results
 # 3 points · difficulty 3 of 5 · 10 minutes · core
 #
-# Write `merge_parts(output_1, lse_1, output_2, lse_2)`, which makes attention over all keys out of attention over two parts of them. Each output was already divided by the sum of exponentials over its own part. How much of each goes into the whole is for you to work out, and the example tells you whether you're right. A query that has seen nothing in a part has output 0 and an `lse` of minus infinity there. One that has seen nothing in either of them keeps both. An `lse` can be a few hundred, and its exponential is then more than a float32 can hold.
+# Write `merge_parts(output_1, lse_1, output_2, lse_2)`, which makes attention over all keys out of attention over two parts of them. Each output was already divided by the sum of exponentials over its own part. How much of each goes into the whole is for you to work out, and the example tells you whether you're right. A query that has seen nothing in a part has output 0 and an `lse` of minus infinity there. One that has seen nothing in either of them keeps both. An `lse` can be a few hundred, positive or negative, and the two of a query can lie as far apart. The exponential of such a number is more than a float32 can hold.
 #
 # | argument | shape |
 # |---|---|
@@ -201,7 +201,7 @@ check("15.2", merge_parts)
 # | `output`, `lse` | `(B, H, n, d_v)` and `(B, H, n)`, collected so far; before the first step 0 and minus infinity |
 # | returns | the new `output` and `lse` |
 #
-# The arguments must stay as they are. `partial_attention` of the page and your `merge_parts` (or `merge` of the page) may be used. The check takes the ranks of several rings through their steps, one after the other, and some see nothing in a block.
+# The first block need not be the rank's own. A query that has seen nothing so far keeps 0 and minus infinity, and scores may be a few hundred. The arguments must stay as they are. `partial_attention` of the page and your `merge_parts` (or `merge` of the page) may be used. The check takes the ranks of several rings through their steps, one after the other, and some see nothing in a block.
 #
 # Example: a query at position 5 has seen a value 4 with `lse` 0. Now a block arrives with keys at positions 7 and 2, scores $0$ and $\ln 3$, and values 100 and 8. With a single document, `starts` `[0]`, the new output is 7. With documents that begin at 0 and 2 it is 7 as well, and with 0 and 3 the query sees neither key and the output stays 4.
 
@@ -246,6 +246,18 @@ def ring_step(query, key, value, q_positions, k_positions, starts, output, lse):
 #     k_positions <= q_positions => k_positions < q_positions
 # the mask is turned round: queries see what comes later.
 #     k_positions <= q_positions => k_positions >= q_positions
+# the positions of the keys are sorted, but not the keys and values themselves.
+#     k_document = (k_positions => k_positions = k_positions.sort().values; k_document = (k_positions
+# Try: `starts` holds positions, and a document ends where the next one begins.
+# the numbers in starts are taken for lengths and added up.
+#     q_document = (q_positions => starts = starts.cumsum(0); q_document = (q_positions
+# Try: `partial_attention` knows what to do with scores and with key/value heads.
+# the scores aren't divided by the root of d_k.
+#     partial_attention(query, key, value, mask) => partial_attention(query, key, value, mask, scale=1.0)
+# the scores are divided by the root of d_v, not of d_k.
+#     partial_attention(query, key, value, mask) => partial_attention(query, key, value, mask, scale=value.shape[-1] ** -0.5)
+# key/value heads are repeated as 0, 1, 0, 1, but neighboring query heads share one: 0, 0, 1, 1.
+#     partial_attention(query, key, value, mask) => partial_attention(query, key.repeat(1, query.shape[1] // key.shape[1], 1, 1), value.repeat(1, query.shape[1] // value.shape[1], 1, 1), mask)
 # Try: merge what was collected and the new part, both with their lse.
 # what had been collected before is thrown away.
 #     merge_parts(output, lse, *part) => part
@@ -377,7 +389,7 @@ except RanksFailed as error:
 # | `keys_sent` | bytes that each rank sends if keys and values travel as on the page |
 # | `queries_sent` | bytes that each rank sends if the queries travel |
 #
-# A single rank sends nothing in either way. Attention alone is counted, forward only.
+# A single rank sends nothing in either way. Attention alone is counted, forward only, and the message's own keys and values are among the `L_k`.
 #
 # Examples: `query_ring(3, 1, 3, 12, 4, 2, 5, 2)` is `[[0, 1, 2], [1, 2, 0], [2, 0, 1]]` as a tensor, then 320 and 224. `query_ring(1, 1, 2, 8, 4, 2, 5, 2)` is `[[0]]`, then 0 and 0.
 
@@ -403,7 +415,7 @@ def query_ring(P, B, L_q, L_k, num_heads, num_kv_heads, d_head, num_bytes):
 # the table has numbers of ranks that there aren't: after the last one the ring isn't closed.
 #     (ranks + steps) % P => ranks + steps
 # Try: write down for one rank, hop by hop, what it hands on, and count the hops of each.
-# the last hop, which brings output and lse home, is missing.
+# output and lse are counted for P - 1 hops, but with the one that brings them home they make P.
 #     ` + home` => 
 # the queries go home as well, though nobody needs them after the last step.
 #     home = queries + lse if => home = queries + queries + lse if
@@ -430,7 +442,7 @@ def query_ring(P, B, L_q, L_k, num_heads, num_kv_heads, d_head, num_bytes):
 # numbers are counted, not bytes.
 #     d_head * num_bytes => d_head
 #     (L_q // P) * num_bytes => (L_q // P)
-# a rank's part is taken for the whole text.
+# the whole text is taken for a rank's part of it.
 #     (L_k // P) => L_k
 #     (L_q // P) => L_q
 
@@ -490,6 +502,8 @@ def zigzag(L, P):
 #     chunks[P:].flip(0) => chunks[P:].flip(0, 1)
 # the chunk from the end comes before the one from the front.
 #     (chunks[:P], chunks[P:].flip(0)) => (chunks[P:].flip(0), chunks[:P])
+# the tokens of a rank's two chunks alternate.
+#     torch.cat((chunks[:P], chunks[P:].flip(0)), dim=1) => torch.stack((chunks[:P], chunks[P:].flip(0)), dim=2).flatten(1)
 # each rank holds two neighboring chunks: tokens in a row, and no zigzag.
 #     torch.cat((chunks[:P], chunks[P:].flip(0)), dim=1) => chunks.view(P, -1)
 # a chunk has tokens that stand 2P apart, not tokens in a row.
@@ -553,6 +567,10 @@ def work(positions):
 #     pairs.gather(1, holders) => pairs
 # the blocks travel the other way round, from each rank to the one before it.
 #     ranks[:, None] - ranks => ranks[:, None] + ranks
+# the rank in step s is taken to be s - r, not r - s.
+#     ranks[:, None] - ranks => ranks - ranks[:, None]
+# the steps in which a rank would have to count on from the last rank are left out.
+#     table = pairs.gather(1, holders) => table = pairs.gather(1, holders).tril()
 # Try: a pair counts if the key's position is at most the query's.
 # a query does not see the key at its own position.
 #     positions[:, :, None, None] >= positions => positions[:, :, None, None] > positions
@@ -670,6 +688,13 @@ def rank_mask(rank, positions, window):
 # Try: the keys come rank by rank, those of rank 0 first.
 # the keys are read column by column: the first of every rank, then the second of every rank.
 #     positions.flatten() => positions.T.flatten()
+# the keys are taken to come as a ring brings them, the rank's own first.
+#     positions.flatten() => torch.stack([positions[rank - step] for step in range(len(positions))]).flatten()
+# where each position stands is taken for the position that stands there.
+#     positions.flatten() => positions.flatten().argsort()
+# Try: the rows stand in the order of positions[rank], ascending or not.
+# the rank's queries are sorted first.
+#     positions[rank][:, None] => positions[rank].sort().values[:, None]
 # Try: a query sees itself and window - 1 before it. How many are that for a window of 1?
 # the window is one token too long.
 #     distance < window => distance <= window
