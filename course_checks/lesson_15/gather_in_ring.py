@@ -10,10 +10,11 @@ def cases(seed):
     rng = torch.Generator().manual_seed(seed)
 
     def case(*shape, label=(), dtype=torch.float32):
-        return Case(*label, x=torch.randn(*shape, generator=rng).mul(10).to(dtype))
+        x = torch.randn(*shape, generator=rng, dtype=torch.float64)
+        return Case(*label, x_of_all_ranks=(x * (10 if dtype.is_floating_point else 2**40)).to(dtype))
 
     return [
-        Case(x=torch.tensor([5, 6, 7])),
+        Case(x_of_all_ranks=torch.tensor([5, 6, 7])),
         case(2, 3),
         case(5, 2, 3),
         case(4, 3, 1, 2),
@@ -25,7 +26,7 @@ def cases(seed):
 
 EXERCISE = Exercise(
     cases,
-    returns=("gathered", "bytes handed on"),
+    returns=("what all ranks return, stacked", "tensors handed on"),
     driver="every_rank",
     off_limits=RINGS,
     advice="play three ranks by hand, and write down after each step what every rank has.",

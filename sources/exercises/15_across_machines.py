@@ -296,7 +296,7 @@ check("15.3", ring_step)
 # | handed on | tensors like `x`, one in each step and no more steps than are needed |
 # | returns | `(P, *x.shape)`, the tensors of all ranks, rank 0's first, on every rank |
 #
-# Example: on 3 ranks with the tensors 5, 6 and 7, each rank hands on two tensors of one number and returns `tensor([5, 6, 7])`. The check runs all ranks and looks at what each returns and how many bytes it has handed on.
+# Example: on 3 ranks with the tensors 5, 6 and 7, each rank hands on two tensors of one number and returns `tensor([5, 6, 7])`. The check runs all ranks, and looks at what each hands on and returns.
 
 # %% tags=["exercise"]
 def gather_in_ring(rank, P, x):
@@ -332,6 +332,11 @@ def gather_in_ring(rank, P, x):
 # everything that was collected so far is handed on in every step.
 #     (parts[(rank - step) % P],) => (torch.stack(parts),)
 #     = other => = other[(rank - step - 1) % P]
+# Try: `arriving()` gives a tuple, as large as the one that was handed on. Unpack it: `(other,) = arriving()`.
+# what arrives is a tuple of one tensor, and it is kept without being unpacked.
+#     (other,) = arriving() => other = arriving()
+# what comes back from yield is a function that waits for what arrives, and it is never called.
+#     (other,) = arriving() => other = arriving
 # Try: the result has one more axis than x, of size P.
 # the tensors are joined along an axis of x, and not along a new one.
 #     torch.stack(parts) => torch.cat([part.view(-1) if not x.dim() else part for part in parts])

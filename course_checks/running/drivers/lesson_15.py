@@ -8,9 +8,9 @@ MOST = 3  # steps for each rank, before a program is taken to go on for ever
 
 
 def every_rank(answer, case):
-    """What each rank returns, (P, ...), and how many bytes each has handed on, (P,); ``x[rank]`` goes to rank ``rank``."""
-    P = len(case["x"])
-    own = [case["x"][rank].clone() for rank in range(P)]
+    """What each rank returns, (P, ...), and how many tensors each has handed on, (P,); each rank gets its own ``x``."""
+    P = len(case["x_of_all_ranks"])
+    own = [x.clone() for x in case["x_of_all_ranks"]]
     programs = [answer(rank, P, own[rank]) for rank in range(P)]
     if not inspect.isgenerator(programs[0]):
         raise TypeError(
@@ -24,12 +24,19 @@ def every_rank(answer, case):
             raise RuntimeError(f"ranks {done} are done and the others still hand on: these would wait for ever")
         if done:
             break
-        sent = [count + sum(part.nbytes for part in parts) for count, parts in zip(sent, outgoing, strict=True)]
+        for rank, parts in enumerate(outgoing):
+            size = sum(part.nbytes for part in parts)
+            if size != own[rank].nbytes:
+                raise ValueError(
+                    f"in step {sent[rank]} rank {rank} handed on {size} bytes in {len(parts)} tensors, and x has "
+                    f"{own[rank].nbytes}: in each step hand on one tensor like x"
+                )
+        sent = [count + 1 for count in sent]
         arriving = [_delivery(outgoing[rank - 1]) for rank in range(P)]
     else:
         raise RuntimeError(f"after {MOST * P} steps of {P} ranks none of them is done")
     for rank, x in enumerate(own):
-        if not torch.equal(x, case["x"][rank]):
+        if not torch.equal(x, case["x_of_all_ranks"][rank]):
             raise ValueError(f"rank {rank} has changed its x; leave it as it is")
     shapes = {tuple(result.shape) if torch.is_tensor(result) else type(result).__name__ for result in results}
     if len(shapes) > 1 or not torch.is_tensor(results[0]):
@@ -44,8 +51,11 @@ def _next(program, arriving, rank, results):
     except StopIteration as end:
         results[rank] = end.value
         return None
-    if not isinstance(outgoing, tuple) or not all(torch.is_tensor(part) for part in outgoing):
-        raise TypeError(f"yield must hand on a tuple of tensors, such as (x,); it got {type(outgoing).__name__}")
+    kind = type(outgoing).__name__
+    if not isinstance(outgoing, tuple | list):
+        raise TypeError(f"yield must hand on a tuple of tensors, such as (x,); it got a {kind}")
+    if strange := [type(part).__name__ for part in outgoing if not torch.is_tensor(part)]:
+        raise TypeError(f"yield must hand on a tuple of tensors, such as (x,); it got a {kind} that holds a {strange[0]}")
     return tuple(part.detach().clone() for part in outgoing)
 
 
