@@ -26,7 +26,7 @@ def cases(seed):
 
 EXERCISE = Exercise(
     cases,
-    returns=("what all ranks return, stacked", "tensors handed on"),
+    returns=("what all ranks return, stacked", "number of tensors handed on"),
     driver="every_rank",
     off_limits=RINGS,
     advice="play three ranks by hand, and write down after each step what every rank has.",

@@ -287,7 +287,7 @@ check("15.3", ring_step)
 # ### 15.4 · Gather in a ring
 # 3 points · difficulty 3 of 5 · 12 minutes · core
 #
-# After an **all-gather** every rank has what each rank had. Write that as a program of one rank that only ever hands something to the next rank. `gather_in_ring(rank, P, x)` is a generator, as on the page. `arriving = yield (part,)` hands the tensor `part` to the next rank, and the last rank hands to rank 0. Then `(other,) = arriving()` waits for the tensor that the rank before has handed on. All ranks run the same program, each with its own `x`.
+# After an **all-gather** every rank has what each rank had. Write that as a program of one rank that only ever hands something to the next rank. `gather_in_ring(rank, P, x)` is a generator, as on the page. `arriving = yield (part,)` hands the tensor `part` to the next rank, and the last rank hands to rank 0. Then `(other,) = arriving()` waits for the tensor that the rank before has handed on. Call it once in each step. All ranks run the same program, each with its own `x`.
 #
 # | | |
 # |---|---|
@@ -301,7 +301,8 @@ check("15.3", ring_step)
 # %% tags=["exercise"]
 def gather_in_ring(rank, P, x):
     # BEGIN SOLUTION
-    parts = [x] * P
+    parts = [torch.zeros_like(x)] * P
+    parts[rank] = x
     for step in range(P - 1):
         arriving = yield (parts[(rank - step) % P],)
         (other,) = arriving()
