@@ -495,18 +495,19 @@ def shares(task, kind, d_head=8, updates=1000, columns=columns, **more):
 
 
 # %% [markdown]
-# A rule may look bad only because its rate doesn't suit it. So each kind was first trained with four rates on both tasks (keys that come once, and keys that come twice), from two seeds that we use for nothing else. The rate with the most right answers over both tasks was taken:
+# A rule may look bad only because its rate doesn't suit it. So each kind was first trained with four rates on two tasks, one with keys that come once and one with keys that come twice. These trainings have two seeds that we use for nothing else. We took the rate with the most right answers:
 
 # %%
 kinds = "softmax", "softmax with decay", "linear", "decay", "delta"
 rates = "0.003", "0.01", "0.03", "0.1"
 print(f"{'share of right answers':22}", *(f"{rate:>6}" for rate in rates))
 for kind in kinds:
-    tried = [
-        torch.cat([shares(t, kind, part="choice", rate=rate) for t in ("once", "twice")])
-        for rate in rates
-    ]
-    print(f"{kind:22}", *(f"{found.mean():6.3f}" for found in tried))
+    means = []
+    for rate in rates:
+        choice = {"part": "choice", "rate": rate}
+        both = [shares(task, kind, **choice) for task in ("once", "twice")]
+        means.append(torch.cat(both).mean())
+    print(f"{kind:22}", *(f"{mean:6.3f}" for mean in means))
 
 # %% [markdown]
 # For decay that's 0.01, for the softmax 0.1, and for the other three 0.03. (The softmax is right everywhere or half of the time at every rate, so its choice means nothing, though it lies at the edge.) With 0.1 decay and delta break down. With 0.003 the delta rule is well behind what it can do, and at one rate for all we'd have called it the worse rule.
@@ -523,7 +524,7 @@ for ax, (task, title) in zip(axes, tasks.items(), strict=True):
 plotting.show(
     axes[0],
     "Right answers by number of pairs. Left, both softmaxes stay at 1, and all three "
-    "states fall to one half. Right, softmax with decay stays at 1, softmax at one half, "
+    "states fall to one half. Right, softmax with decay stays at 1, softmax at 0.5, "
     "delta falls from 1 to 0.56, decay from 0.8 to 0.5, linear from 0.5 to 0.35.",
 )
 
@@ -535,7 +536,7 @@ for task in tasks:
 widgets.came_out("14.C", shares("once", "linear")[:, -1].mean().item())
 
 # %% [markdown]
-# *Five seeds, with bands from the lowest to the highest. On the left the two softmaxes lie on each other, and so do the three states.* **Once:** with a softmax every value is found. A state makes more and more mistakes when there are more pairs than its keys have dimensions. And it hardly matters how it writes. Decay is learned, and changes nothing here, where nothing needs to be forgotten. The delta rule has as many right answers as adding up, though not for the same pairs:
+# *Five seeds, with bands from the lowest to the highest. On the left the two softmaxes lie on each other, and so do the three states.* **Once:** with a softmax every value is found. A state makes more and more mistakes when there are more pairs than its keys have dimensions. And the three states differ little. Decay is learned, and changes nothing here, where nothing needs to be forgotten. The delta rule is right as often as adding up, though not for the same pairs:
 
 # %%
 ends = ["first of 64", "last of 64"]
@@ -544,7 +545,7 @@ for kind in ("linear", "decay", "delta"):
     print(f"{kind:7} first 8 of 64 pairs {first:.2f}, last 8 {last:.2f}")
 
 # %% [markdown]
-# It recalls the latest pairs more often than the first, as the picture of section 14.5 would have it.
+# As in section 14.5, it keeps more of the latest pairs than of the first.
 #
 # **Twice:** here the rule decides. The delta rule is ahead of the other states at every number of pairs. Adding up leaves both values in the state. But look at the softmax, which is right half of the time. It sees both values and can't tell which came later, because nothing in this layer says where a key is (lesson 08). If that's the reason, it should be enough to let its weights decay with each position. *Softmax with decay* (Lin et al., 2025) does that, and gets nearly all of them.
 #
@@ -563,7 +564,7 @@ for setting in ("once linear", "once decay", "once delta", "twice softmax"):
     print(f"{setting}: {short:.2f}, after 10 times the updates {long:.2f} (one seed)")
 
 # %% [markdown]
-# With longer keys, and so a larger state, both recall more, and by the same amount. Ten times the training adds a few hundredths at most. A cache grows with what it has to remember, and a state doesn't. In these runs no rule for writing made up for that. What a rule decides is *which* value stays when a key comes back.
+# With longer keys, and so a larger state, both recall more. Ten times the training adds a few hundredths at most. A cache grows with what it has to remember, and a state doesn't. In these runs no rule for writing made up for that. What a rule decides is *which* value stays when a key comes back.
 #
 # **Do exercise 14.9 now (4 minutes).** In 14.10 (*more*) you run an experiment of your own.
 
@@ -631,7 +632,7 @@ ax.set(xlabel="characters between", ylabel="bits saved per character")
 plotting.show(
     ax,
     "Bits saved by a copy, by the number of characters between. About 0.25 up to 16, "
-    "then falling to 0.1 at 100 and a few hundredths at 300. Bars: two standard errors.",
+    "then falling to 0.1 at 100 and hundredths at 300. Bars: two standard errors.",
 )
 
 # %% [markdown]

@@ -4,7 +4,7 @@ RESULTS = {
     ("linear", 4, 8): [0.481, 0.469], ("linear", 4, 32): [0.288, 0.287], ("linear", 4, 64): [0.161, 0.164],
     ("linear", 16, 8): [0.498, 0.535], ("linear", 16, 32): [0.49, 0.467], ("linear", 16, 64): [0.435, 0.442],
     ("delta", 4, 8): [0.786, 0.78], ("delta", 4, 32): [0.281, 0.283], ("delta", 4, 64): [0.157, 0.162],
-    ("delta", 16, 8): [0.996, 0.996], ("delta", 16, 32): [0.855, 0.879], ("delta", 16, 64): [0.55, 0.597],
+    ("delta", 16, 8): [0.9961, 0.9956], ("delta", 16, 32): [0.855, 0.879], ("delta", 16, 64): [0.55, 0.597],
     ("linear", 4, "half way"): [0.136, 0.155], ("linear", 16, "half way"): [0.4, 0.398],
     ("delta", 4, "half way"): [0.137, 0.131], ("delta", 16, "half way"): [0.503, 0.529],
 }
@@ -46,3 +46,6 @@ recall_results = RESULTS
 
 # %% right: lists as tuples
 recall_results = {key: tuple(value) if isinstance(value, list) else value for key, value in RESULTS.items()}
+
+# %% right: as many right answers from both seeds where nearly all are right
+recall_results = RESULTS | {("delta", 16, 8): [0.9956, 0.9956]}
