@@ -23,7 +23,18 @@ from pathlib import Path
 import torch
 
 from course_utils.results import rows_of
-from course_utils.small_models.recall import D_HEAD, D_MODEL, KINDS, PAIRS, STEPS, SYMBOLS, Recaller, accuracy, make_batch, train
+from course_utils.small_models.recall import (
+    D_HEAD,
+    D_MODEL,
+    KINDS,
+    PAIRS,
+    STEPS,
+    SYMBOLS,
+    Recaller,
+    accuracy,
+    make_batch,
+    train,
+)
 
 from .runs import Run
 
@@ -55,7 +66,9 @@ def by_place(model: Recaller) -> list[float]:
     found = answers(model, keys, values, asked)
     right = found == torch.cat((values[:, :8], values[:, -8:]), dim=1)
     few, fillers = keys[:, :8], keys[:, 8:]  # 56 questions about keys that no pair has
-    far = answers(model, torch.cat((few, fillers), dim=1), torch.cat((values[:, :8], torch.full((256, 56), SYMBOLS)), dim=1), few)
+    far = answers(
+        model, torch.cat((few, fillers), dim=1), torch.cat((values[:, :8], torch.full((256, 56), SYMBOLS)), dim=1), few
+    )
     shares = right[:, :8], right[:, 8:], far == values[:, :8]
     return [round(share.float().mean().item(), 4) for share in shares]
 
