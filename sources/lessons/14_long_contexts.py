@@ -520,7 +520,8 @@ for ax, (task, title) in zip(axes, tasks.items(), strict=True):
     runs = {kind: shares(task, kind) for kind in kinds}
     names = {"xlabel": "pairs in the text", "ylabel": "right answers"}
     plotting.bands([str(n) for n in recall.PAIRS], runs, ax=ax, **names)
-    ax.set(ylim=(0, 1.05), title=title), ax.tick_params(axis="x", rotation=0)
+    ax.set(ylim=(0, 1.05), title=title)
+    ax.set_xticks(range(5), recall.PAIRS, rotation=0, ha="center")
 plotting.show(
     axes[0],
     "Right answers by number of pairs. Left, both softmaxes stay at 1, and all three "
@@ -636,7 +637,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# A copy right before saves about a quarter of a bit, and one 300 characters back a tenth of that. The saving falls bit by bit with the distance, and it isn't gone at 300. So the model can use a copy, but the farther back it lies, the less. With this model and this kind of text we can't see much of what a window loses. A task that *needs* the past shows it, and section 14.6 has one.
+# A copy right before saves about a quarter of a bit, and one 300 characters back a tenth of that. From 16 on the saving falls with the distance, and it isn't gone at 300. So the model can use a copy, but the farther back it lies, the less. With this model and this kind of text we can't see much of what a window loses. A task that *needs* the past shows it, and section 14.6 has one.
 
 # %% [markdown]
 # ## Places in the cache
