@@ -46,7 +46,7 @@ def delta_write(state, key, value, decay, beta):
 def delta_write(state, key, value, decay, beta):
     state = decay[:, None, None] * state
     new = []
-    for S, k, v, b in zip(state, key, value, decay, beta):
+    for S, k, v, b in zip(state, key, value, beta):
         k = k / (k @ k).sqrt()
         new.append(S + b * torch.outer(k, v - k @ S))
     return torch.stack(new)
@@ -118,7 +118,7 @@ def delta_write(state, key, value, decay, beta):
         wanted = torch.lerp(old, v, b)
         return s - torch.outer(k, old) + torch.outer(k, wanted)
 
-    return torch.stack([one(*four) for four in zip(state, key, value, decay, beta)])
+    return torch.stack([one(*four) for four in zip(state, key, value, beta)])
 
 # %% wrong: looks up before it fades
 def delta_write(state, key, value, decay, beta):
