@@ -1,8 +1,9 @@
 """What long contexts cost, and what a window saves: ``python -m experiments long_contexts``.
 
 Memory and time of attention, explicit and in blocks, at lengths up to 32,768 (causal, one head of size 64, in single precision),
-with and without the backward pass. Then lesson 12's language model reads 16 texts of 4,096 characters with several caches: bits
-by position. Then it writes 20,000 characters: how fast, by position. Seconds are those of one machine.
+with and without the backward pass. Each is measured in a process of its own, which does a short one first, so that what a library
+loads once does not count. Then lesson 12's language model reads 16 texts of 4,096 characters with several caches: bits by
+position. Then it writes 20,000 characters: how fast, by position. Seconds are those of one machine.
 """
 
 import math
@@ -10,6 +11,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 
 import torch
@@ -31,13 +33,10 @@ from .runs import Run
 
 LENGTHS = (1024, 2048, 4096, 8192, 16384, 32768)
 MOST_EXPLICIT = 16384
-D_HEAD = 64
+D_HEAD, SHORT = 64, 256
 TEXTS, READ, PIECE = 16, 4096, 64  # texts, characters of each, characters of which the bits are averaged
-WRITTEN, EVERY, TIMED = (
-    20_000,
-    1_000,
-    100,
-)  # characters, in how many one row is written, and how many are timed together
+# Characters written, in how many one row is made, and how many are timed together:
+WRITTEN, EVERY, TIMED = 20_000, 1_000, 100
 CACHES: dict[str, dict[str, int]] = {  # name -> what start_window is given; nothing: a cache that keeps everything
     "everything": {},
     "latest 512": {"window": 512},
@@ -63,7 +62,21 @@ ATTENTION = {"explicit": explicit, "in blocks": in_blocks}
 
 
 def attend(kind: str, backward: bool, length: int) -> list[dict[str, object]]:
-    """Peak memory and time of one attention."""
+    """Peak memory and time of one attention, in a new process: by how much it grows beyond what it had before."""
+    with get_context("spawn").Pool(1) as pool:
+        megabytes, seconds = pool.apply(measure, (kind, backward, length))
+    return [row(way_of(backward), kind, length, megabytes=megabytes, seconds=seconds)]
+
+
+def measure(kind: str, backward: bool, length: int) -> tuple[float, float]:
+    """Megabytes and seconds of one attention, in this process, after a short one."""
+    torch.set_num_threads(1)
+    once(kind, backward, SHORT)
+    return once(kind, backward, length)
+
+
+def once(kind: str, backward: bool, length: int) -> tuple[float, float]:
+    """Megabytes and seconds of one attention."""
     inputs = [torch.randn(1, 1, length, D_HEAD, generator=torch.Generator().manual_seed(i)) for i in range(3)]
     for tensor in inputs:
         tensor.requires_grad_(backward)
@@ -75,8 +88,7 @@ def attend(kind: str, backward: bool, length: int) -> list[dict[str, object]]:
 
     started = time.perf_counter()
     measured = peak_memory(work)
-    seconds = time.perf_counter() - started
-    return [row(way_of(backward), kind, length, megabytes=measured.megabytes, seconds=seconds)]
+    return measured.megabytes, time.perf_counter() - started
 
 
 def roomy(length: int) -> DecoderLM:

@@ -1,42 +1,120 @@
 """What a layer with a softmax recalls, and one with a state of fixed size: ``python -m experiments recall``.
 
-Every kind of layer is trained on texts of 4 to 64 pairs, from five seeds: with keys that come once, and with keys that come
-twice, of which the later counts. Then states of other sizes, and ten times as many updates. A row holds the share of right
-answers by number of pairs.
+Every kind of layer is trained on texts of 4 to 64 pairs: with keys that come once, and with keys that come twice, of which the
+later counts. First each kind with several learning rates, from seeds that are used for nothing else. The rate of a kind is the
+one with the most right answers, as the mean over both tasks, all numbers of pairs and the seeds. (A training that breaks off,
+since a decay has become 0, has none.) With it every kind is trained
+from five other seeds, then with states of other sizes, and with ten times as many updates.
+
+``part``
+    ``choice`` for the runs that choose a rate, ``shown`` for those that a lesson shows.
+``4 pairs`` to ``64 pairs``
+    Share of right answers by number of pairs.
+``first of 64``, ``last of 64``
+    The share in texts of 64 pairs, for questions about the first 8 pairs and about the last 8. Empty where keys come twice.
+``8 far apart``
+    The share in texts of 8 pairs with 56 questions between the last pair and the questions that count. Empty likewise.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from course_utils.small_models.recall import D_HEAD, KINDS, PAIRS, STEPS, accuracy, train
+import torch
+
+from course_utils.results import rows_of
+from course_utils.small_models.recall import (
+    D_HEAD,
+    D_MODEL,
+    KINDS,
+    PAIRS,
+    STEPS,
+    SYMBOLS,
+    Recaller,
+    accuracy,
+    make_batch,
+    train,
+)
 
 from .runs import Run
 
-SEEDS = (0, 1, 2, 3, 4)
-SETTINGS = [
-    *((kind, D_HEAD, task, STEPS) for task in ("once", "twice") for kind in KINDS),
-    *((kind, d_head, "once", STEPS) for kind in ("linear", "delta") for d_head in (4, 16, 32)),
-]
+RATES, CHOICE_SEEDS = (0.003, 0.01, 0.03, 0.1), (10, 11)
+SEEDS, SIZE_SEEDS = (0, 1, 2, 3, 4), (0, 1, 2)
+TASKS = ("once", "twice")
+ALL = [(kind, D_HEAD, D_MODEL, task, STEPS) for task in TASKS for kind in KINDS]
+SIZES = [(kind, d_head, D_MODEL, "once", STEPS) for kind in ("linear", "delta") for d_head in (4, 16, 32)]
+WIDE = [("linear", D_HEAD // 2, 2 * D_MODEL, "once", STEPS)]
 LONGER = [
-    *((kind, D_HEAD, "once", 10 * STEPS) for kind in ("linear", "decay", "delta")),
-    ("softmax", D_HEAD, "twice", 10 * STEPS),
+    *((kind, D_HEAD, D_MODEL, "once", 10 * STEPS) for kind in ("linear", "delta")),
+    ("softmax", D_HEAD, D_MODEL, "twice", 10 * STEPS),
+    ("decay", D_HEAD, D_MODEL, "once", 10 * STEPS),
 ]
-FIELDS = ("kind", "d_head", "task", "updates", "seed", *(f"{pairs} pairs" for pairs in PAIRS))
+RUN = ("part", "kind", "d_head", "d_model", "task", "updates", "rate", "seed")
+SHARES = tuple(f"{pairs} pairs" for pairs in PAIRS)
+FIELDS = (*RUN, *SHARES, "first of 64", "last of 64", "8 far apart")
+
+Setting = tuple[str, int, int, str, int]
 
 
-def run(kind: str, d_head: int, task: str, updates: int, seed: int) -> list[dict[str, object]]:
+@torch.no_grad()
+def by_place(model: Recaller) -> list[float]:
+    """Shares of right answers for the first 8 of 64 pairs, for the last 8, and for 8 pairs with 56 questions after them."""
+    rng = torch.Generator().manual_seed(98)
+    keys, values, _ = make_batch(256, 64, rng)
+    keys, values = keys[:, :64], values[:, :64]
+    asked = torch.cat((keys[:, :8], keys[:, -8:]), dim=1)  # (256, 16)
+    found = answers(model, keys, values, asked)
+    right = found == torch.cat((values[:, :8], values[:, -8:]), dim=1)
+    few, fillers = keys[:, :8], keys[:, 8:]  # 56 questions about keys that no pair has
+    far = answers(
+        model, torch.cat((few, fillers), dim=1), torch.cat((values[:, :8], torch.full((256, 56), SYMBOLS)), dim=1), few
+    )
+    shares = right[:, :8], right[:, 8:], far == values[:, :8]
+    return [round(share.float().mean().item(), 4) for share in shares]
+
+
+def answers(model: Recaller, keys: torch.Tensor, values: torch.Tensor, asked: torch.Tensor) -> torch.Tensor:
+    """What the model answers to ``asked``, (n, questions), after a text, (n, L) each."""
+    questions = torch.full_like(asked, SYMBOLS)
+    logits = model(torch.cat((keys, asked), dim=1), torch.cat((values, questions), dim=1))
+    return logits[:, keys.shape[1] :].argmax(dim=-1)
+
+
+def run(part: str, setting: Setting, rate: float, seed: int) -> list[dict[str, object]]:
     """One model, tested after its last update: a row of ``FIELDS``."""
+    kind, d_head, d_model, task, updates = setting
     twice = task == "twice"
-    ((_, model),) = train(kind, seed, d_head=d_head, twice=twice, steps=updates, every=updates)
-    shares = [round(accuracy(model, pairs, twice=twice), 4) for pairs in PAIRS]
-    return [dict(zip(FIELDS, (kind, d_head, task, updates, seed, *shares), strict=True))]
+    sizes = {"d_head": d_head, "d_model": d_model, "rate": rate}
+    try:
+        ((_, model),) = train(kind, seed, twice=twice, steps=updates, every=updates, **sizes)
+    except ValueError:  # a decay of exactly 0, where the rate is too large
+        return [dict(zip(FIELDS, (part, *setting, rate, seed, *[0.0] * len(SHARES), "", "", ""), strict=True))]
+    shares: list[object] = [round(accuracy(model, pairs, twice=twice), 4) for pairs in PAIRS]
+    places: list[object] = ["", "", ""] if twice else list(by_place(model))
+    return [dict(zip(FIELDS, (part, *setting, rate, seed, *shares, *places), strict=True))]
 
 
-def runs(_table: Path) -> Iterator[Run]:
-    """One run for each setting and seed; the long ones from one seed."""
-    for seed in SEEDS:
-        for setting in SETTINGS:
-            yield dict(zip(FIELDS, (*setting, seed), strict=False)), partial(run, *setting, seed)
-    for setting in LONGER:
-        yield dict(zip(FIELDS, (*setting, 0), strict=False)), partial(run, *setting, 0)
+def chosen_rate(kind: str, rows: Sequence[Mapping[str, str]]) -> float:
+    """The rate with the most right answers over both tasks, all numbers of pairs and the seeds of the choice."""
+    found: dict[float, list[float]] = {}
+    for row in rows:
+        if row["part"] == "choice" and row["kind"] == kind:
+            found.setdefault(float(row["rate"]), []).extend(float(row[name]) for name in SHARES)
+    return max(found, key=lambda rate: sum(found[rate]) / len(found[rate]))
+
+
+def runs(table: Path) -> Iterator[Run]:
+    """First the choice of a rate for each kind, then what is shown, the long runs last and from one seed."""
+    for setting in ALL:
+        for rate in RATES:
+            for seed in CHOICE_SEEDS:
+                yield one("choice", setting, rate, seed)
+    for settings, seeds in ((ALL, SEEDS), (WIDE, SEEDS[:2]), (SIZES, SIZE_SEEDS), (LONGER, SEEDS[:1])):
+        for seed in seeds:
+            for setting in settings:
+                yield one("shown", setting, chosen_rate(setting[0], rows_of(table)), seed)
+
+
+def one(part: str, setting: Setting, rate: float, seed: int) -> Run:
+    """What a run's row holds, and the run."""
+    return dict(zip(RUN, (part, *setting, rate, seed), strict=True)), partial(run, part, setting, rate, seed)

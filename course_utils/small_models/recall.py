@@ -21,7 +21,7 @@ from ..masks import causal_mask
 
 SYMBOLS, D_MODEL, D_HEAD, ASKED = 128, 64, 8, 16  # keys, and values, that there are; sizes; questions behind the pairs
 PAIRS = (4, 8, 16, 32, 64)
-STEPS, BATCH, RATE = 1000, 64, 3e-3
+STEPS, BATCH, RATE = 1000, 64, 0.03  # ``experiments/recall.py`` chose the rate for each kind, on seeds of its own
 KINDS = ("softmax", "softmax with decay", "linear", "decay", "delta")
 
 Batch = tuple[Int[Tensor, "n L"], Int[Tensor, "n L"], Int[Tensor, "n asked"]]
@@ -37,20 +37,24 @@ class Recaller(nn.Module):
 
     Args:
         kind: One of ``KINDS``. All have the same parameters, also those that do not use the gate.
-        d_head: Size of a query and of a key. A state has ``d_head * D_MODEL`` numbers.
+        d_head: Size of a query and of a key. A state has ``d_head * d_model`` numbers.
+        d_model: Size of an embedding and of a value.
+
+    Raises:
+        ValueError: If ``kind`` is none of ``KINDS``.
     """
 
-    def __init__(self, kind: str, d_head: int = D_HEAD) -> None:
+    def __init__(self, kind: str, d_head: int = D_HEAD, d_model: int = D_MODEL) -> None:
         super().__init__()
         require_one_of("kind", kind, KINDS)
         self.kind = kind
-        self.key_of, self.value_of = nn.Embedding(SYMBOLS, D_MODEL), nn.Embedding(SYMBOLS + 1, D_MODEL)
-        self.q_proj = nn.Linear(D_MODEL, d_head, bias=False)
-        self.k_proj = nn.Linear(D_MODEL, d_head, bias=False)
-        self.v_proj = nn.Linear(D_MODEL, D_MODEL, bias=False)
-        self.gate = nn.Linear(D_MODEL, 1)
-        self.norm = nn.LayerNorm(D_MODEL)
-        self.answer = nn.Linear(D_MODEL, SYMBOLS)
+        self.key_of, self.value_of = nn.Embedding(SYMBOLS, d_model), nn.Embedding(SYMBOLS + 1, d_model)
+        self.q_proj = nn.Linear(d_model, d_head, bias=False)
+        self.k_proj = nn.Linear(d_model, d_head, bias=False)
+        self.v_proj = nn.Linear(d_model, d_model, bias=False)
+        self.gate = nn.Linear(d_model, 1)
+        self.norm = nn.LayerNorm(d_model)
+        self.answer = nn.Linear(d_model, SYMBOLS)
         nn.init.constant_(self.gate.bias, 4.0)  # decays and betas start near 1
 
     def forward(self, keys: Int[Tensor, "n L"], values: Int[Tensor, "n L"]) -> Float[Tensor, "n L symbols"]:
@@ -99,12 +103,31 @@ def accuracy(model: Recaller, pairs: int, *, twice: bool = False) -> float:
 
 
 def train(
-    kind: str, seed: int, *, d_head: int = D_HEAD, twice: bool = False, steps: int = STEPS, every: int = 100
+    kind: str,
+    seed: int,
+    *,
+    d_head: int = D_HEAD,
+    twice: bool = False,
+    steps: int = STEPS,
+    every: int = 100,
+    rate: float = RATE,
+    d_model: int = D_MODEL,
 ) -> Iterator[tuple[int, Recaller]]:
-    """Train on texts with each number of ``PAIRS`` in turn; hand out updates and model ``every`` so many updates."""
+    """Train on texts with each number of ``PAIRS`` in turn; hand out updates and model ``every`` so many updates.
+
+    Args:
+        kind: One of ``KINDS``.
+        seed: Of the first weights and of the texts.
+        d_head: Size of a query and of a key.
+        twice: Whether every key comes twice.
+        steps: Updates by Adam, on ``BATCH`` texts each.
+        every: After how many updates the model is handed out.
+        rate: Of Adam, at the start. It falls to 0 along half a cosine.
+        d_model: Size of an embedding and of a value.
+    """
     torch.manual_seed(seed)
-    model, rng = Recaller(kind, d_head), torch.Generator().manual_seed(seed)
-    optimizer = torch.optim.Adam(model.parameters(), RATE)
+    model, rng = Recaller(kind, d_head, d_model), torch.Generator().manual_seed(seed)
+    optimizer = torch.optim.Adam(model.parameters(), rate)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
     for step in range(1, steps + 1):
         pairs = PAIRS[step % len(PAIRS)]

@@ -111,11 +111,16 @@ SMALL = {
     ),
     "recall": (
         {
+            "RATES": (0.01, 0.03),
+            "CHOICE_SEEDS": (5,),
             "SEEDS": (3,),
-            "SETTINGS": [("delta", 4, "twice", 2), ("softmax", 8, "once", 2)],
-            "LONGER": [("linear", 8, "once", 3)],
+            "SIZE_SEEDS": (3,),
+            "ALL": [("delta", 4, 8, "twice", 2), ("softmax", 8, 8, "once", 2)],
+            "WIDE": [("softmax", 4, 16, "once", 2)],
+            "SIZES": [("delta", 8, 8, "once", 2)],
+            "LONGER": [("delta", 4, 8, "twice", 3)],
         },
-        2 + 1,
+        2 * 2 + 2 + 1 + 1 + 1,
     ),
     "induction": (
         {"SEEDS": (3,), "SETTINGS": {"two layers": (2, "learned", (4, 6), 2)}, "EVERY": 1, "COUNT": 4},

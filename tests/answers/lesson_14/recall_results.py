@@ -1,18 +1,18 @@
 # %% setup
 # what the statement's code measures
 RESULTS = {
-    ("linear", 4, 8): [0.423, 0.452], ("linear", 4, 32): [0.247, 0.235], ("linear", 4, 64): [0.14, 0.116],
-    ("linear", 16, 8): [0.482, 0.485], ("linear", 16, 32): [0.464, 0.436], ("linear", 16, 64): [0.397, 0.322],
-    ("delta", 4, 8): [0.717, 0.719], ("delta", 4, 32): [0.236, 0.229], ("delta", 4, 64): [0.125, 0.13],
-    ("delta", 16, 8): [0.99, 0.993], ("delta", 16, 32): [0.791, 0.772], ("delta", 16, 64): [0.478, 0.492],
-    ("linear", 4, "half way"): [0.119, 0.103], ("linear", 16, "half way"): [0.339, 0.172],
-    ("delta", 4, "half way"): [0.118, 0.127], ("delta", 16, "half way"): [0.433, 0.459],
+    ("linear", 4, 8): [0.481, 0.469], ("linear", 4, 32): [0.288, 0.287], ("linear", 4, 64): [0.161, 0.164],
+    ("linear", 16, 8): [0.498, 0.535], ("linear", 16, 32): [0.49, 0.467], ("linear", 16, 64): [0.435, 0.442],
+    ("delta", 4, 8): [0.786, 0.78], ("delta", 4, 32): [0.281, 0.283], ("delta", 4, 64): [0.157, 0.162],
+    ("delta", 16, 8): [0.9961, 0.9956], ("delta", 16, 32): [0.855, 0.879], ("delta", 16, 64): [0.55, 0.597],
+    ("linear", 4, "half way"): [0.136, 0.155], ("linear", 16, "half way"): [0.4, 0.398],
+    ("delta", 4, "half way"): [0.137, 0.131], ("delta", 16, "half way"): [0.503, 0.529],
 }
 FORMS = [("linear", 4), ("linear", 16), ("delta", 4), ("delta", 16)]
 mean = lambda key: sum(RESULTS[key]) / 2
 KNOWN = {("known", *form): max(n / 2 * mean((*form, n)) for n in (8, 32, 64)) for form in FORMS}
 RESULTS |= KNOWN | {("more", 8): ("delta", 4), ("more", 64): ("linear", 16)}
-RESULTS |= {"size helps": ["linear", "delta"], "learning": [("linear", 16)]}
+RESULTS |= {"size helps": ["linear", "delta"], "learning": []}
 
 # %% wrong: the larger state is expected to recall more everywhere
 recall_results = RESULTS | {("more", 8): ("linear", 16)}
@@ -46,3 +46,6 @@ recall_results = RESULTS
 
 # %% right: lists as tuples
 recall_results = {key: tuple(value) if isinstance(value, list) else value for key, value in RESULTS.items()}
+
+# %% right: as many right answers from both seeds where nearly all are right
+recall_results = RESULTS | {("delta", 16, 8): [0.9956, 0.9956]}

@@ -17,10 +17,12 @@ def drawn(*shape, seed=0, dtype=torch.float64):
 
 
 def test_the_way_back_through_a_softmax_is_pytorch_s():
-    scores, d_weights = drawn(3, 4, 5).requires_grad_(), drawn(3, 4, 5, seed=1)
-    weights = scores.softmax(dim=-1)
+    scores, d_weights = drawn(3, 4, 6).requires_grad_(), drawn(3, 4, 5, seed=1)  # the last score is the sink's
+    weights = scores.softmax(dim=-1)[..., :-1]
     (expected,) = torch.autograd.grad(weights, scores, d_weights)
-    torch.testing.assert_close(find("14.1").right(weights.detach(), d_weights), expected)
+    by_scores, by_sink = find("14.1").right(weights.detach(), d_weights)
+    torch.testing.assert_close(by_scores, expected[..., :-1])
+    torch.testing.assert_close(by_sink, expected[..., -1])
 
 
 @pytest.mark.parametrize("block_size", [1, 3, 4, 9])
@@ -80,15 +82,16 @@ def test_decay_in_chunks_is_the_library_s_recurrence(smallest):
     torch.testing.assert_close(expected, chunked_form(query, key, value, chunk_size=4, decay=decay, state=state))
 
 
-def test_a_delta_write_is_the_library_s_and_leaves_other_directions_alone():
+def test_a_delta_write_is_the_library_s_and_only_fades_other_directions():
     state, key, value, beta = drawn(3, 4, 5), drawn(3, 4, seed=1), drawn(3, 5, seed=2), torch.tensor([0.0, 0.4, 1.0])
-    unit = F.normalize(key, dim=-1)[:, None]
-    _, expected = recurrent_form(unit, unit, value[:, None], beta=beta[:, None].double(), state=state)
-    found = find("14.6").right(state, key, value, beta.double())
+    unit, decay = F.normalize(key, dim=-1)[:, None], torch.tensor([0.5, 1.0, 0.3]).double()
+    gates = {"decay": decay[:, None], "beta": beta[:, None].double()}
+    _, expected = recurrent_form(unit, unit, value[:, None], **gates, state=state)
+    found = find("14.6").right(state, key, value, decay, beta.double())
     torch.testing.assert_close(found, expected)
     other = drawn(3, 1, 4, seed=3)
     other = other - (other @ unit.mT) * unit
-    torch.testing.assert_close(other @ found, other @ state)
+    torch.testing.assert_close(other @ found, decay[:, None, None] * (other @ state))
 
 
 def bytes_held(layers, length, num_heads, num_kv_heads, d_head):
