@@ -73,14 +73,20 @@ def steps_of_ring(positions, starts, chosen, heads, d_k, d_v, rng, dtype=torch.f
             tensors = {"query": query[:, :, own], "key": key[:, :, block], "value": value[:, :, block]}
             places = {"q_positions": own.clone(), "k_positions": block.clone(), "starts": starts.clone()}
             made.append(
-                Case(*_labels(step, seen, len(starts), size), **tensors, **places, output=output.clone(), lse=lse.clone())
+                Case(
+                    *_labels(step, seen, len(starts), size), **tensors, **places, output=output.clone(), lse=lse.clone()
+                )
             )
             output, lse = merge(output, lse, *partial_attention(*tensors.values(), seen))
     return made
 
 
 def _labels(step, seen, documents, size):
-    labels = {"scores are large": size > 1, "it is the first step": step == 0, "no query sees a key of the block": not seen.any()}
+    labels = {
+        "scores are large": size > 1,
+        "it is the first step": step == 0,
+        "no query sees a key of the block": not seen.any(),
+    }
     labels["there are several documents"] = documents > 1
     labels["every query sees the whole block"] = bool(seen.all())
     return [label for label, holds in labels.items() if holds]

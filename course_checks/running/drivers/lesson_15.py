@@ -55,7 +55,9 @@ def _next(program, arriving, rank, results):
     if not isinstance(outgoing, tuple | list):
         raise TypeError(f"yield must hand on a tuple of tensors, such as (x,); it got a {kind}")
     if strange := [type(part).__name__ for part in outgoing if not torch.is_tensor(part)]:
-        raise TypeError(f"yield must hand on a tuple of tensors, such as (x,); it got a {kind} that holds a {strange[0]}")
+        raise TypeError(
+            f"yield must hand on a tuple of tensors, such as (x,); it got a {kind} that holds a {strange[0]}"
+        )
     return tuple(part.detach().clone() for part in outgoing)
 
 
