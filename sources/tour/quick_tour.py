@@ -455,7 +455,8 @@ with torch.no_grad():
                for f in (part.query, part.key, part.value))  # (1, 4, 7, 16)
 try:
     _, weights = attention(q[:, :, -1:], k, v)
-    print("your attention:", torch.allclose(weights, part.weights[:, :, -1:], atol=1e-6))
+    same = torch.allclose(weights, part.weights[:, :, -1:], atol=1e-6)
+    print("your attention:", same)
     print("your mask:     ", torch.equal(causal_mask(7, 7), part.weights[0, 0] > 0))
 except NotImplementedError:
     print("After tasks 3 and 4 this compares your functions with the model's.")
@@ -788,9 +789,7 @@ plotting.curves(torch.arange(24), dict(zip(names, rows)), ylabel="of 100", ax=ax
                 xlabel="place of the answer, where the note has to be written")
 plotting.mark_places(ax, {"first place without an answer in training": 16})
 ax.legend(loc="upper left", bbox_to_anchor=(0.69, 1), frameon=False, fontsize=8)
-plotting.show(ax, "Three curves over the place of the answer. Right letters with 24 "
-              "letters, with 12 moved letters, and the writer's weight one letter back. "
-              "All three fall between places 14 and 16 and are near 0 behind.")
+plotting.show(ax, "Three curves: all fall between places 14 and 16 of the answer.")
 
 # %% [markdown]
 # *It is the place of the answer.* The moved strings fail from the same place on, though each of their letters is read where training read one. (Their first answer, at 9, has a trouble of its own, which we haven't traced.) And the note isn't written there. The writer looks one letter back up to place 14, and then lets go at once, and with it go the answers. With strings of at most 16 letters no answer was ever at 16 or later, so nothing in training asked for a note there. (An answer at 15 was asked for by place 30 alone. What place 30 does we'll see now.)
