@@ -612,18 +612,18 @@ check("15.7", work)
 # </details>
 
 # %% [markdown]
-# Your two functions together, if you have both. A row of tokens for each rank against zigzag, 8 ranks and 64 tokens:
+# Your counts for tokens in a row and for zigzag, 8 ranks and 64 tokens:
 
 # %%
 try:
     for name, positions in {
         "in a row": torch.arange(64).view(8, 8),
-        "zigzag": zigzag(64, 8)[0],
+        "zigzag": torch.stack([layout("zigzag", 64, 8).positions(r) for r in range(8)]),
     }.items():
         table, time = work(positions)
         print(f"{name:9} each rank {table.sum(dim=1).tolist()}, time {int(time)}")
 except NotImplementedError:
-    print("Solve 15.6 and 15.7 first.")
+    print("Solve 15.7 first.")
 
 # %% [markdown]
 # ### 15.8 · Find the bug
@@ -865,7 +865,7 @@ quiz_15_10 = "c"
 # Why each option is right or wrong:
 #
 # - **a.** work is what hides the sending. With less of it there is less to hide behind.
-# - **b.** the blocks travel whole, since half of the queries see all of a block or all queries see half of it. The bytes are the same as before.
+# - **b.** the blocks travel whole, since the part that this rank's queries don't see, those of another rank do. The bytes are the same as before.
 # - **c.** work grows with the square of the tokens and bytes grow with the tokens. With half of the work, twice as many tokens are needed before the two are equal again.
 
 # %% tags=["check"]

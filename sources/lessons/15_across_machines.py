@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 15 · Across machines
 #
-# By the end you can divide attention among several machines, by heads or by tokens, and say what it costs to send.
+# By the end you can divide attention among several machines, by heads or by tokens, and say how many bytes that sends.
 #
 # {{colab_link}} · short path about 104 minutes with its exercises (57 + 47), everything about 3 hours and a half · builds on lessons 04, 05, 06 and 07
 
@@ -182,7 +182,7 @@ print("two all_reduces of x:", 2 * all_reduce_bytes(x.numel() * 8, P=2))
 # %% [markdown]
 # To sum a tensor over $P$ ranks in a ring, each has to send $2\,(P-1)/P$ times its bytes. However many ranks there are, that stays below twice the tensor. (For collectives we count what this algorithm sends. Section 15.9 runs it, and holds the counts against what really went out.)
 #
-# Two limits remain. There are only so many heads, and with few key/value heads (lesson 07) several ranks soon need copies of the same one. And each rank still holds **all tokens** of the text. For a long text we have to cut the other way.
+# Two limits remain. There are only so many heads, and with few key/value heads (lesson 07) several ranks soon need copies of the same one. And what isn't divided are the tokens: each rank has $x$ of **all tokens**. For a long text we have to cut the other way.
 
 # %% [markdown]
 # ## 15.3 Merge two partial results
@@ -218,7 +218,7 @@ widgets.came_out("15.A", "its output and one more number")
 #
 # Now each rank keeps its queries, and blocks of keys and values travel. In each step a rank hands the block that it holds to the next rank, and the last rank hands its block to rank 0. While a block is on its way, the rank attends to it and merges what comes out with what it has collected so far. We count steps from 0, as we do ranks. In step 0 each rank has its own block, and after $P$ steps every query has met every key. This is **ring attention** (Liu, Zaharia, Abbeel, 2023).
 #
-# What does a program of a rank look like? Here is the smallest one, in which each rank asks what the rank before it has. It's a generator. `yield` hands tensors to the next rank, the program goes on while they travel, and `arriving()` waits for what comes in. Real processes can run it, and so can one process that takes all ranks in turn:
+# What does one rank's program look like? Here is the smallest one, in which each rank asks what the rank before it has. It's a generator. `yield` hands tensors to the next rank, the program goes on while they travel, and `arriving()` waits for what comes in. Real processes can run it, and so can one process that takes all ranks in turn:
 
 
 # %%
@@ -307,7 +307,7 @@ steps
 # ## 15.5 What is sent, and what is kept
 # *Core · 8 minutes*
 #
-# Both ways bring every query together with every key. A rank of the ring never has more than two traveling blocks. A rank that gathers has them all.
+# Both ways bring every query together with every key. Forward, a rank of the ring never has more than two traveling blocks. A rank that gathers has them all.
 
 # %%
 widgets.predict(
@@ -327,9 +327,9 @@ widgets.came_out("15.B", "as many in both" if ring == gather else "in the ring")
 # %% [markdown]
 # Here $N$ stands for the bytes of one rank's keys and values. **Forward** both send $(P-1)\,N$. Either way each of $P$ blocks has to get to $P - 1$ other ranks.
 #
-# **Backward** the keys and values of a ring go around again. Their gradients go with them, and once more to get home. That makes $(2P-1)\,N$ if a gradient takes as many bytes as a key. Our library collects gradients in float32, so with keys of two bytes it's $(3P-1)\,N$. Gathering has kept all the keys, and sends only gradients, $(P-1)\,N$. With fewer key/value heads (lesson 07) $N$ shrinks for both.
+# **Backward** the keys and values of a ring go around again with their gradients, and the gradients need one more hop to get home. That makes $(2P-1)\,N$. Gathering has kept all the keys and sends only gradients, $(P-1)\,N$. (If keys have two bytes and gradients are collected in float32, as our library does, it's $(3P-1)\,N$ and $2\,(P-1)\,N$.) With fewer key/value heads (lesson 07) $N$ shrinks for both.
 #
-# So gathering sends less. It pays with **memory**. Let's count all tensors that a rank has at once, for a text of 1,024 tokens on 4, 16 and 64 ranks. One process is enough for that, if what arrives is a copy. A third way gathers first and then goes through the keys block by block, merging as the ring does:
+# So gathering sends less. The price is **memory**. Let's count all tensors that a rank has at once, for a text of 1,024 tokens on 4, 16 and 64 ranks. One process is enough for that, if what arrives is a copy. A third way gathers first and then goes through the keys block by block, merging as the ring does:
 
 
 # %%
@@ -375,7 +375,7 @@ for P in (4, 16, 64):
     print(f"{P:10} ranks", "".join(f"{blocks:9.0f}" for blocks in kept))
 
 # %% [markdown]
-# *Attending to all gathered keys at once makes tables of shape $(L/P, L)$. Block by block they have shape $(L/P, L/P)$. On four ranks these tables are nearly all there is, so it hardly matters whether you gather first. But with twice as many ranks such a table has a quarter of the size, and the gathered keys and values are still those of the whole text. On 64 ranks gathering takes more than ten times the memory of the ring. And a rank of the ring keeps its own four blocks for the backward pass (query, key, value and output), where gathering keeps all keys and values as well. It could throw them away and gather again, which costs another $(P-1)\,N$.*
+# *Attending to all gathered keys at once makes tables of shape $(L/P, L)$. Block by block they have shape $(L/P, L/P)$. On four ranks these small tables are most of what there is, so it hardly matters whether you gather first. But with twice as many ranks they have a quarter of the size, and the gathered keys and values are still those of the whole text. On 64 ranks gathering takes more than ten times the memory of the ring. And a rank of the ring keeps its own four blocks for the backward pass (query, key, value and output), where gathering keeps all keys and values as well. It could throw them away and gather again, which costs another $(P-1)\,N$.*
 #
 # Exercise 15.5 (*more*) turns the ring around and lets the queries travel.
 
@@ -420,7 +420,7 @@ widgets.came_out("15.C", came_out)
 #
 # $$\frac{4\,n^2 d}{F} \ge \frac{4\,n\,d}{S} , \qquad\text{so}\qquad n \ge \frac{F}{S} .$$
 #
-# The head's size cancels, and so does the number of heads. Where $g$ query heads share a key/value head, $F / (g S)$ tokens are enough, since less is sent. Here are the machines of the ring attention paper (its table 2) at their peak. NVLink connects the GPUs within a machine, InfiniBand connects machines, and TPUs are Google's chips:
+# (That's forward. Backward a step computes 2.5 times as much and sends twice as much, or with float32 gradients three times, so it takes 0.8 or 1.2 times that $n$.) The head's size cancels, and so does the number of heads. Where $g$ query heads share a key/value head, $F / (g S)$ tokens are enough, since less is sent. Here are the machines of the ring attention paper (its table 2) at their peak. NVLink connects the GPUs within a machine, InfiniBand connects machines, and TPUs are Google's chips:
 
 # %%
 print(f"{'':19}{'n from':>8}{'4 query heads share':>22}")
@@ -430,7 +430,7 @@ for cluster in CLUSTERS:
     print(f"{cluster.name:19}{block:8,.0f}{shared:22,.0f}")
 
 # %% [markdown]
-# (The paper's table prints 24.5 thousand for InfiniBand. From its own two columns it's 24,960.) Exercise 15.10 (*more*) asks what a causal mask does to this bound. How does a text of a million tokens gain from more and more ranks?
+# (The paper's table prints 24.5 thousand for InfiniBand. From its own two columns it's 24,960.) Exercise 15.10 (*more*) asks what a causal mask does to this bound. What do more and more ranks bring for a text of a million tokens?
 
 # %%
 widgets.predict(
@@ -484,7 +484,7 @@ for way, sent in ways.items():
     print(f"if the heads send {way:25} {one / total:6.0f} times as fast")
 
 # %% [markdown]
-# All these times are lower bounds, for the forward pass. No machine reaches its peak, and starting a message takes time. And a bound on times isn't one on "times as fast". If the chips did only half of their peak, half as many tokens would hide the sending, and the flat part would lie twice as high, because the single rank that we compare with has become slower.
+# All this is for the forward pass, and it's a lower bound on the time, but for the last two lines, where part of the sending could be hidden as well. No machine reaches its peak, and starting a message takes time. A lower bound on the time says nothing certain about "times as fast". If the chips did only half of their peak, half as many tokens would hide the sending, and the flat part would lie twice as high, because the single rank that we compare with has become slower.
 
 # %% [markdown]
 # ## 15.8 What a kernel leaves out
@@ -515,27 +515,30 @@ for length in (48, 192, 768):
 # ## 15.9 An all_reduce, message by message
 # *More · 4 minutes*
 #
-# Each rank cuts its tensor into $P$ parts. For $P - 1$ steps, each hands one part on, and adds the part that arrives to its own. Now every rank has one part of the sum. In another $P - 1$ steps these go around. The program is a generator. `yield` hands a part to the next rank, and `arriving()` waits for the part from the rank before. So one process can run all ranks in turn and count the bytes that they hand on:
+# Each rank cuts its tensor into $P$ parts. For $P - 1$ steps, each hands one part on, and adds the part that arrives to its own. After that each rank has one part of the sum, finished. This is a `reduce_scatter`. In $P - 1$ more steps the finished parts go around, which is your gathering from exercise 15.4. Here is the first half:
 
 
 # %%
-def ring_sum(rank, P, x):
+def add_in_ring(rank, P, x):
     parts = list(x.chunk(P))
-    for step in range(2 * (P - 1)):
+    for step in range(P - 1):
         arriving = yield (parts[(rank - step) % P],)
-        place = (rank - step - 1) % P
         (part,) = arriving()
-        parts[place] = parts[place] + part if step < P - 1 else part
-    return torch.cat(parts)
+        mine = (rank - step - 1) % P
+        parts[mine] = parts[mine] + part
+    return parts[mine]
 
 
+# %%
 addends = torch.randn(5, 20, generator=rng, dtype=torch.float64)
-sums, sent = run_in_lockstep([ring_sum(r, 5, addends[r]) for r in range(5)])
-print("all equal the sum:", all(torch.allclose(x, addends.sum(0)) for x in sums))
-print("sent:", sent.tolist(), "formula:", all_reduce_bytes(num_bytes(addends[0]), 5))
+sums, sent = run_in_lockstep([add_in_ring(r, 5, addends[r]) for r in range(5)])
+expected = addends.sum(0).chunk(5)
+print("finished parts:", all(torch.allclose(x, expected[(r + 1) % 5])
+                             for r, x in enumerate(sums)))
+print("sent:", sent.tolist(), "half of", all_reduce_bytes(num_bytes(addends[0]), 5))
 
 # %% [markdown]
-# So the formula holds for this program. Does gloo send as much? Our `Communicator` adds up what it hands to the next rank, and for a collective operation it adds the formula. On Linux one can ask the system how many bytes really went from process to process (`python -m experiments traffic`):
+# So each half sends half of the formula. Does gloo send as much? Our `Communicator` adds up what it hands to the next rank, and for a collective operation it adds the formula. On Linux one can ask the system how many bytes really went from process to process (`python -m experiments traffic`):
 
 # %%
 for row in read_rows("traffic"):
@@ -544,7 +547,7 @@ for row in read_rows("traffic"):
     print(f"sent {ratio:.2f} times that")
 
 # %% [markdown]
-# *Four ranks on one machine, all their bytes together.* Three operations send what we count. The fourth sends a quarter more, since our library builds `reduce_scatter` from four sums, each of which goes to one rank. (The gloo of PyTorch 2.5 doesn't have it as one operation.)
+# *Four ranks on one machine, all their bytes together.* Three operations send what we count. `reduce_scatter` sends a quarter more. Our library makes it of four calls of `dist.reduce`, since the gloo of PyTorch 2.5 doesn't have it as one operation. That alone isn't why. In the last row each part goes straight to the rank that adds it, and that's as many bytes as counted. So it's gloo's `reduce` that sends more than it must.
 
 # %% [markdown]
 # ## 15.10 More ranks than cores
@@ -610,7 +613,7 @@ for P in (2, 4, 8, 16, 32, 64):
     print(f"{P:2} ranks: Ulysses sends {ratio:.2f} times what a ring sends")
 
 # %% [markdown]
-# From nine ranks on Ulysses sends less, forward. But it has no use for more ranks than heads, and a rank holds the keys of the whole text for its heads. A ring has neither limit.
+# With 8 ranks Ulysses still sends a little more, and with 16 a good third less, forward. But it has no use for more ranks than heads, and past $H_{kv}$ ranks what a rank holds of the keys no longer shrinks. A ring has neither limit.
 
 # %% [markdown]
 # ## What else can be divided
@@ -689,7 +692,7 @@ except RanksFailed as error:
 #
 # **Training.** Llama 3 divides the tokens of its long texts, and each rank gets two chunks, one from the front and one from the end. That's zigzag. But it has no ring. Each rank gathers the keys and values of all ranks first, and then attends. The paper gives two reasons (section 3.3.2). Other masks, such as one that keeps packed documents apart, are easier that way. And with few key/value heads there is little to send, compared with what there is to compute.
 #
-# **Answering.** In a long conversation the keys and values of all earlier messages are kept, and a new message may be short. Then the queries are what's small. Yang et al. (2024) built both rings, one in which keys and values travel and one in which queries do, and choose between them. Exercise 15.5 counts when.
+# **Answering.** In a long conversation the keys and values of all earlier messages are kept, and a new message may be short. Then it's the queries that are small. Yang et al. (2024) built both rings, one in which keys and values travel and one in which queries do, and choose between them. Exercise 15.5 counts when.
 #
 # **Both cuts at once.** Heads and tokens aren't rivals. In section 15.7 a ring of 32 ranks for each of 32 heads gave work to 1,024 ranks, and what the heads send decided how much that helps.
 
@@ -699,9 +702,9 @@ except RanksFailed as error:
 #
 # 1. **Ranks** are processes with a memory of their own. A run gives you what each rank returned and printed, or an error that names a rank.
 # 2. **Heads** divide because the output projection is a sum over heads. That takes one `all_reduce` forward and one backward.
-# 3. **Tokens** divide because partial results merge by their `lse`. In a ring a rank has only two traveling blocks at a time.
+# 3. **Tokens** divide because partial results merge by their `lse`. In a ring a rank has only two traveling blocks at a time, forward.
 # 4. **Counted**, our ring sends $(P-1)\,N$ forward and $(2P-1)\,N$ backward (more if gradients are float32 and keys aren't). Gathering sends less and holds more. Zigzag gives every rank the same work under a causal mask, if the text fills all places.
-# 5. **On paper**, sending is hidden once a block has at least $F / S$ tokens. Past $L \cdot S / F$ ranks a longer ring isn't faster. Dividing heads as well helps, and sends something too.
+# 5. **On paper**, forward and without a mask, sending is hidden once a block has at least $F / S$ tokens. Past $L \cdot S / F$ ranks a longer ring isn't faster. Dividing heads as well helps, and sends something too.
 
 # %% tags=["nbval-ignore-output"]
 widgets.predictions()
@@ -750,4 +753,4 @@ widgets.predictions()
 # - Jacobs et al., *DeepSpeed Ulysses: System Optimizations for Enabling Training of Extreme Long Sequence Transformer Models*, 2023 (arXiv:2309.14509).
 # - Rajbhandari et al., *ZeRO: Memory Optimizations Toward Training Trillion Parameter Models*, 2019. Zhao et al., *PyTorch FSDP*, 2023. Huang et al., *GPipe*, 2018. Lepikhin et al., *GShard*, 2020.
 # - Patarasuk, Yuan, *Bandwidth Optimal All-reduce Algorithms for Clusters of Workstations*, 2009.
-# - The zigzag layout comes from the repository zhuzilin/ring-flash-attention, 2024.
+# - The name zigzag comes from the repository zhuzilin/ring-flash-attention, 2024.
