@@ -808,7 +808,7 @@ check("14.8", smaller_from)
 # ### 14.9 · Why recall falls
 # 2 points · difficulty 3 of 5 · 4 minutes · core
 #
-# A layer with linear attention reads pairs and is asked for the value of a key. It has learned on texts of 4 to 64 pairs, and with 64 pairs it's right half of the time. To find the reason, each row changes something, with a new training from two seeds (the second row from one). All use the learning rate that was chosen for this kind. The shares of right answers, for texts of 8 pairs and of 64, and with 64 pairs also by the place of the pair that is asked for:
+# A layer with linear attention reads pairs and is asked for the value of a key. It has learned on texts of 4 to 64 pairs, and with 64 pairs it's right half of the time. To find the reason, each row changes something. The second to the fourth row are new trainings, from two seeds (the second row from one). For the last row nothing was trained anew. All use the learning rate that was chosen for this kind. The shares of right answers, for texts of 8 pairs and of 64, and with 64 pairs also by the place of the pair that is asked for:
 #
 # | what is changed | 8 pairs | 64 pairs | of these, one of the first 8 | one of the last 8 |
 # |---|---|---|---|---|
@@ -816,7 +816,7 @@ check("14.8", smaller_from)
 # | ten times as many updates | 0.99 | 0.52 | 0.54 | 0.54 |
 # | keys and queries of half as many numbers, values and embeddings of twice as many | 0.94 | 0.28 | 0.28 | 0.28 |
 # | keys and queries of twice as many numbers | 1.00 | 0.89 | 0.89 | 0.90 |
-# | 8 pairs, and 56 other questions between them | 0.99 | | | |
+# | 8 pairs and then 56 other questions, so that there are as many positions (a question writes nothing) | 0.99 | | | |
 #
 # Which cause fits all rows?
 #
@@ -932,7 +932,7 @@ for key in (("more", 8), ("more", 64), "size helps", "learning"):
 #
 # A better rule and a larger state cure different troubles, and the layer that has both is ahead everywhere.
 #
-# The list of those that are still learning is empty. That depends on the learning rate, too. With a tenth of it, the large linear layer would have been judged too early:
+# The list of those that are still learning is empty. But be careful with that. The learning rate falls to 0 over the 200 updates, so every curve gets flat at its end, whatever more training would bring. Whether a layer is done can only be seen from a longer training. The rate itself matters, too. With a tenth of it, the large linear layer would have been judged too early:
 
 # %% tags=["solution", "nbval-ignore-output"]
 slow = {"d_head": 16, "twice": True, "steps": 200, "every": 100, "rate": 0.003}

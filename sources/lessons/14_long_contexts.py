@@ -39,7 +39,7 @@ torch.set_num_threads(1)  # small tensors: threads would only get in each other'
 # %% [markdown]
 # A text of $L$ tokens costs attention twice. In training, each head compares every query with every key, which makes $L^2$ weights. In writing, the model keeps the keys and values of all that came before, and reads them all at every step. That's harmless for a sentence, and not for a long book of a few hundred thousand tokens.
 #
-# There are three ways out. You can compute **exactly the same** without ever holding all the weights. You can **look back less far**. Or you can give up the softmax and squeeze the past into a **state** that never grows.
+# We take three ways out. You can compute **exactly the same** without ever holding all the weights. You can **look back less far**. Or you can give up the softmax and squeeze the past into a **state** that never grows.
 #
 # **You will learn to**
 #
@@ -54,7 +54,7 @@ torch.set_num_threads(1)  # small tensors: threads would only get in each other'
 # ## 14.1 The bill
 # *Core · 5 minutes*
 #
-# Here is one head of size 64 with a causal mask, forward and backward. We watch by how much this process grows beyond what it had before:
+# Here is one head of size 64 with a causal mask, forward and backward. We measure how much memory the process adds:
 
 
 # %%
@@ -150,7 +150,7 @@ with torch.no_grad():
 print("equal to autograd's:", torch.allclose(found, expected, atol=1e-5))
 
 # %% [markdown]
-# Keys and values get theirs in the same way. The library's `attention_in_blocks` does it all, and skips blocks that the causal mask hides:
+# The gradients of keys and values come out the same way. The library's `attention_in_blocks` does it all, and skips blocks that the causal mask hides:
 
 # %%
 def in_blocks(q, k, v):
@@ -248,7 +248,7 @@ lost = (bits["latest 64"] - bits["latest 512"])[8:].mean().item()
 widgets.came_out("14.B", lost)
 
 # %% [markdown]
-# *With a window the model reads all 4,096 characters about as well as the first 512. And a window of 64 costs little more.* For this model, most of what helps to guess a character is in the few words before it (*more*, "What lies far back").
+# *With a window the model reads all 4,096 characters about as well as the first 512. And a window of 64 costs little more.* What a stack of four such layers can reach is more than 64 characters, though, up to 252 (exercise 14.3). How much this model makes of what's far back is looked at in "What lies far back" (*more*).
 #
 # The cache needn't grow, either. **When a new position comes, the oldest one goes.** Then the model can write on and on:
 
@@ -330,7 +330,7 @@ for sinks, plain in pairs.items():
 # ## 14.4 Without a softmax
 # *Core · 9 minutes*
 #
-# Why do we have to keep all keys? Because $e^{q k^\top}$ can't be split into something of the query times something of the key, so every new query has to meet every old key. (The division isn't the trouble, as exercise 14.4 shows.) Leave the exponential out, and you can multiply in another order:
+# Why do we have to keep all keys? Because $e^{q k^\top}$ can't be split into a finite number of products, each of something of the query and something of the key, so every new query has to meet every old key. (Some linear layers split it approximately.) (The division isn't the trouble, as exercise 14.4 shows.) Leave the exponential out, and you can multiply in another order:
 #
 # $$(Q K^\top)\, V = Q\, (K^\top V).$$
 #
@@ -394,7 +394,7 @@ for name, options in rules.items():
     print(f"{name:10} reads {output[0].item():.0f}, then {output[1].item():.0f}")
 
 # %% [markdown]
-# Added up, it reads 7, which was never stored. There are two remedies.
+# Adding gives 7, a value that nobody stored. There are two remedies.
 #
 # **Decay.** Before each write, multiply the whole state by a number below 1, fixed for each head (RetNet, Sun et al., 2023) or computed from the token (Mamba-2, Dao and Gu, 2024). Everything old fades: $\tfrac12 \cdot 2 + 5 = 6$.
 #
@@ -510,7 +510,15 @@ for kind in kinds:
     print(f"{kind:22}", *(f"{mean:6.3f}" for mean in means))
 
 # %% [markdown]
-# For decay that's 0.01, for the softmax 0.1, and for the other three 0.03. (The softmax is right everywhere or half of the time at every rate, so its choice means nothing, though it lies at the edge.) With 0.1 decay and delta break down. With 0.003 the delta rule is well behind what it can do, and at one rate for all we'd have called it the worse rule.
+# For decay that's 0.01, for the softmax 0.1, and for the other three 0.03. (For the softmax every rate does equally well, so its choice doesn't matter, though it lies at the edge.) With 0.1 decay and delta break down. And one rate for all can mislead. These are the shares for 64 pairs and keys that come once, with 0.003:
+
+# %%
+for kind in ("linear", "decay", "delta"):
+    right = shares("once", kind, part="choice", rate="0.003")[:, -1].mean()
+    print(f"{kind:6} {right:.2f}")
+
+# %% [markdown]
+# With that rate alone we'd have called the delta rule the worst of the three. Here are all kinds, each with its own rate:
 
 
 # %%
@@ -537,7 +545,7 @@ for task in tasks:
 widgets.came_out("14.C", shares("once", "linear")[:, -1].mean().item())
 
 # %% [markdown]
-# *Five seeds, with bands from the lowest to the highest. On the left the two softmaxes lie on each other, and so do the three states.* **Once:** with a softmax every value is found. A state makes more and more mistakes when there are more pairs than its keys have dimensions. And the three states differ little. Decay is learned, and changes nothing here, where nothing needs to be forgotten. The delta rule is right as often as adding up, though not for the same pairs:
+# *Five seeds, with bands from the lowest to the highest. On the left the two softmax curves coincide, and so do those of the three states.* **Once:** with a softmax every value is found. A state makes more and more mistakes when there are more pairs than its keys have dimensions. And the three states differ little. Decay is learned, and changes nothing here, where nothing needs to be forgotten. The delta rule is right as often as adding up, though not for the same pairs:
 
 # %%
 ends = ["first of 64", "last of 64"]
@@ -550,7 +558,7 @@ for kind in ("linear", "decay", "delta"):
 #
 # **Twice:** here the rule decides. The delta rule is ahead of the other states at every number of pairs. Adding up leaves both values in the state. But look at the softmax, which is right half of the time. It sees both values and can't tell which came later, because nothing in this layer says where a key is (lesson 08). If that's the reason, it should be enough to let its weights decay with each position. *Softmax with decay* (Lin et al., 2025) does that, and gets nearly all of them.
 #
-# Would longer keys help, or more training? Here are 64 pairs, and all keys come once if nothing else is said:
+# Would longer keys help, or more training? All of these have 64 pairs. Keys come once unless it says "twice":
 
 # %%
 for kind in ("linear", "delta"):
@@ -805,7 +813,7 @@ for place in (16, 256, 4095):
 #
 # 1. **The bill** of explicit attention grows with $L^2$ in training, and with $L$ at every step of writing.
 # 2. **In blocks** the result is the same. The backward pass computes the weights again from one number for each query, and the mean that it needs is the gradient times the output.
-# 3. **A window** keeps the cache at a fixed size. Lesson 12's model reads on about as well as before, and it makes little use of what's far back.
+# 3. **A window** keeps the cache at a fixed size. Lesson 12's model reads on about as well as before, and a copy that's far back helps it little.
 # 4. **Without a softmax** the past is a matrix. Table, chunks and steps give the same.
 # 5. **Decay** forgets by age, and the **delta rule** replaces what's under a key.
 # 6. **A state** recalls nearly all pairs while they're few. Keys that overlap bring in each other's values. Longer keys helped. A softmax with a cache recalled all pairs, and couldn't tell their order.
