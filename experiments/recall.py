@@ -3,8 +3,8 @@
 Every kind of layer is trained on texts of 4 to 64 pairs: with keys that come once, and with keys that come twice, of which the
 later counts. First each kind with several learning rates, from seeds that are used for nothing else. The rate of a kind is the
 one with the most right answers, as the mean over both tasks, all numbers of pairs and the seeds. (A training that breaks off,
-since a decay has become 0, has none.) With it every kind is trained
-from five other seeds, then with states of other sizes, and with ten times as many updates.
+since a decay has become 0, has none.) With it every kind is trained from five other seeds, then with states of other sizes, and
+with ten times as many updates.
 
 ``part``
     ``choice`` for the runs that choose a rate, ``shown`` for those that a lesson shows.
@@ -90,7 +90,7 @@ def run(part: str, setting: Setting, rate: float, seed: int) -> list[dict[str, o
     except ValueError:  # a decay of exactly 0, where the rate is too large
         return [dict(zip(FIELDS, (part, *setting, rate, seed, *[0.0] * len(SHARES), "", "", ""), strict=True))]
     shares: list[object] = [round(accuracy(model, pairs, twice=twice), 4) for pairs in PAIRS]
-    places: list[object] = ["", "", ""] if twice else list(by_place(model))
+    places: list[object] = ["", "", ""] if twice else by_place(model)
     return [dict(zip(FIELDS, (part, *setting, rate, seed, *shares, *places), strict=True))]
 
 
@@ -109,10 +109,12 @@ def runs(table: Path) -> Iterator[Run]:
         for rate in RATES:
             for seed in CHOICE_SEEDS:
                 yield one("choice", setting, rate, seed)
+    rows = rows_of(table)  # by now with all runs of the choice
+    rates = {kind: chosen_rate(kind, rows) for kind in {setting[0] for setting in ALL}}
     for settings, seeds in ((ALL, SEEDS), (WIDE, SEEDS[:2]), (SIZES, SIZE_SEEDS), (LONGER, SEEDS[:1])):
         for seed in seeds:
             for setting in settings:
-                yield one("shown", setting, chosen_rate(setting[0], rows_of(table)), seed)
+                yield one("shown", setting, rates[setting[0]], seed)
 
 
 def one(part: str, setting: Setting, rate: float, seed: int) -> Run:

@@ -3,10 +3,10 @@
 import json
 import random
 import re
-from pathlib import Path
 
 import pytest
 import torch
+from handed_in import ROOT
 from node import run_node
 
 from course_checks import NotYet, check
@@ -16,7 +16,6 @@ from course_site import try_it
 from course_site.one_case import ONE_CASE
 from course_site.try_it import answered_here, for_results, judged, mistaken, verdict_on, with_questions
 
-ROOT = Path(__file__).resolve().parents[2]
 LESSONS = sorted(path.stem for path in (ROOT / "exercises").glob("*.ipynb"))
 NUMBERS = [number for stem in LESSONS for number in answered_here(stem)]
 QUIZZES = [number for number in NUMBERS if number not in ONE_CASE]
