@@ -1,13 +1,18 @@
 """A notebook's runs: every exercise gets its chance, whatever the others do and whatever they put off limits."""
 
+import ast
+
 import handed_in
 import pytest
 from sandboxed import EXERCISES, linux, outcomes
 
+from course_checks.catalogue import catalogue
 from course_checks.deciding.find import find
+from course_checks.running.encode import encode, pack
 from course_grader import run_and_judge as runs
 from course_grader.grade import GradingSettings, grade_one
-from course_grader.judging.score import ExerciseScore
+from course_grader.in_sandbox.kernel_side import received
+from course_grader.judging.score import ExerciseScore, cases_and_decider
 from course_grader.limits import Limits
 from course_grader.released_notebook import load_releases
 from course_grader.running.kernel import Kernel
@@ -23,6 +28,15 @@ PROBES = {"1.1": Probe("dot", SENT["1.1"], True), "1.2": Probe("cosine", SENT["1
 CHECKS = {number: NotebookStep("check", "", number) for number in PROBES}
 DOT = NotebookStep("answer", "def dot(a, b):\n    return (a * b).sum()", "1.1")
 COSINE = NotebookStep("answer", "def cosine(a, b):\n    return (a * b).sum(-1)", "1.2")
+
+
+@pytest.mark.parametrize("number", catalogue())
+def test_the_cases_of_each_exercise_reach_the_answer_whole(number):
+    call, cases = find(number).call, cases_and_decider(number, "seed")[0]
+    cell = Probe("f", {"call": call.sent(), "cases": [case.sent() for case in cases]}, True)("nonce")
+    arrived = received(*ast.literal_eval(cell[cell.index("'nonce'") : -1])[1:])
+    plain = [pack(encode([call.sent(), *(case.sent() for case in cases)], 10**6)) for call, cases in ((call, cases), arrived)]
+    assert plain[0] == plain[1]
 
 
 def traced(fork_server, *steps, limits=None, library=None):
