@@ -35,8 +35,10 @@ def test_the_cases_of_each_exercise_reach_the_answer_whole(number):
     call, cases = find(number).call, cases_and_decider(number, "seed")[0]
     cell = Probe("f", {"call": call.sent(), "cases": [case.sent() for case in cases]}, True)("nonce")
     arrived = received(*ast.literal_eval(cell[cell.index("'nonce'") : -1])[1:])
-    plain = [pack(encode([call.sent(), *(case.sent() for case in cases)], 10**6)) for call, cases in ((call, cases), arrived)]
-    assert plain[0] == plain[1]
+    sent, received_there = (
+        encode([c.sent() for c in (call, *cases)], 10**6) for call, cases in ((call, cases), arrived)
+    )
+    assert pack(received_there) == pack(sent)
 
 
 def traced(fork_server, *steps, limits=None, library=None):
