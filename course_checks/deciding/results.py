@@ -1,7 +1,7 @@
 """What open experiments share: tables of repeated measurements."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from numbers import Real
 
 import numpy as np
@@ -41,7 +41,11 @@ def mean(results: dict, key: object) -> float:
 
 
 def table_of(
-    keys: Iterable[object], count: int, low: float = -math.inf, high: float = math.inf
+    keys: Iterable[object],
+    count: int,
+    low: float = -math.inf,
+    high: float = math.inf,
+    may_be_equal: Container[object] = (),
 ) -> Callable[[dict], str | None]:
     """A claim: every key has ``count`` numbers from ``low`` to ``high``, and the runs differ (unless all are at a limit).
 
@@ -50,6 +54,7 @@ def table_of(
         count: How many seeds each was tried with.
         low: The smallest number that is possible.
         high: The largest.
+        may_be_equal: Those of ``keys`` whose runs may well have the same number.
     """
     keys = list(keys)
 
@@ -62,7 +67,7 @@ def table_of(
                 return f"entry {key!r} holds {outside[0]:.4g}, which such a run cannot give."
         rows = [numbers(results[key]) for key in keys]
         for key, row in zip(keys, rows, strict=True):
-            if count > 1 and len(set(row)) == 1 and row[0] not in (low, high):
+            if count > 1 and len(set(row)) == 1 and row[0] not in (low, high) and key not in may_be_equal:
                 return f"the {count} numbers of entry {key!r} are the same: was the seed (or the sample) changed from run to run?"
         if len(rows) > 1 and all(row == rows[0] for row in rows):
             return "all entries hold the same numbers: was anything changed between them?"
