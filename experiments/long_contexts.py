@@ -1,9 +1,10 @@
 """What long contexts cost, and what a window saves: ``python -m experiments long_contexts``.
 
-Memory and time of attention, explicit and in blocks, at lengths up to 32,768 (causal, one head of size 64, in single precision),
-with and without the backward pass. Each is measured in a process of its own, which does a short one first, so that what a library
-loads once does not count. Then lesson 12's language model reads 16 texts of 4,096 characters with several caches: bits by
-position. Then it writes 20,000 characters: how fast, by position. Seconds are those of one machine.
+Memory and time of attention, explicit, in blocks, and in blocks with autograd's own backward pass, at lengths up to 32,768
+(causal, one head of size 64, in single precision), with and without the backward pass. Each is measured in a process of its own,
+which does a short one first, so that what a library loads once does not count. Then lesson 12's language model reads 16 texts of
+4,096 characters with several caches: bits by position. Then it writes 20,000 characters: how fast, by position. Seconds are those
+of one machine.
 """
 
 import math
@@ -24,16 +25,17 @@ from course_utils.blockwise_attention import attention_in_blocks
 from course_utils.datasets.documentation import documentation_split
 from course_utils.datasets.text_windows import encode_text
 from course_utils.decoding.sampling import draw_token
+from course_utils.distributed.partial_attention import merge, partial_attention
 from course_utils.kv_cache import KVCache
-from course_utils.masks import AttentionMask
+from course_utils.masks import AttentionMask, causal_mask
 from course_utils.memory import peak_memory
 from course_utils.models import DecoderLM
 
 from .runs import Run
 
 LENGTHS = (1024, 2048, 4096, 8192, 16384, 32768)
-MOST_EXPLICIT = 16384
-D_HEAD, SHORT = 64, 256
+D_HEAD, SHORT, BLOCK = 64, 256, 256
+LEFT = "in blocks, left to autograd"
 TEXTS, READ, PIECE = 16, 4096, 64  # texts, characters of each, characters of which the bits are averaged
 # Characters written, in how many one row is made, and how many are timed together:
 WRITTEN, EVERY, TIMED = 20_000, 1_000, 100
@@ -58,7 +60,22 @@ def in_blocks(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return attention_in_blocks(q, k, v, AttentionMask(is_causal=True))
 
 
-ATTENTION = {"explicit": explicit, "in blocks": in_blocks}
+def left_to_autograd(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """In blocks of the same size, but with PyTorch's own backward pass, for which it keeps what each block has made."""
+    outputs = []
+    for start in range(0, q.shape[2], BLOCK):
+        rows = slice(start, start + BLOCK)
+        on_diagonal = causal_mask(q[:, :, rows].shape[2])
+        output, log_sums = partial_attention(q[:, :, rows], k[:, :, rows], v[:, :, rows], on_diagonal)
+        for first in range(0, start, BLOCK):
+            keys = slice(first, first + BLOCK)
+            output, log_sums = merge(output, log_sums, *partial_attention(q[:, :, rows], k[:, :, keys], v[:, :, keys]))
+        outputs.append(output)
+    return torch.cat(outputs, dim=2)
+
+
+ATTENTION = {"explicit": explicit, "in blocks": in_blocks, LEFT: left_to_autograd}
+MOST = {"explicit": 16_384, LEFT: 16_384}  # the longest text of each kind; no entry: all lengths
 
 
 def attend(kind: str, backward: bool, length: int) -> list[dict[str, object]]:
@@ -151,7 +168,7 @@ def runs(_table: Path) -> Iterator[Run]:
     for backward in (False, True):
         for kind in ATTENTION:
             for length in LENGTHS:
-                if kind == "in blocks" or length <= MOST_EXPLICIT:
+                if length <= MOST.get(kind, length):
                     wanted = {"what": way_of(backward), "kind": kind, "length": length}
                     yield wanted, partial(attend, kind, backward, length)
     for name in CACHES:

@@ -12,8 +12,8 @@ with ten times as many updates.
     Share of right answers by number of pairs.
 ``first of 64``, ``last of 64``
     The share in texts of 64 pairs, for questions about the first 8 pairs and about the last 8. Empty where keys come twice.
-``8 far apart``
-    The share in texts of 8 pairs with 56 questions between the last pair and the questions that count. Empty likewise.
+``8 repeated``
+    The share in texts of 8 pairs, of which 56 are then written once more, drawn at random. Empty likewise, and for a choice.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -51,26 +51,30 @@ LONGER = [
 ]
 RUN = ("part", "kind", "d_head", "d_model", "task", "updates", "rate", "seed")
 SHARES = tuple(f"{pairs} pairs" for pairs in PAIRS)
-FIELDS = (*RUN, *SHARES, "first of 64", "last of 64", "8 far apart")
+FIELDS = (*RUN, *SHARES, "first of 64", "last of 64", "8 repeated")
 
 Setting = tuple[str, int, int, str, int]
 
 
 @torch.no_grad()
 def by_place(model: Recaller) -> list[float]:
-    """Shares of right answers for the first 8 of 64 pairs, for the last 8, and for 8 pairs with 56 questions after them."""
-    rng = torch.Generator().manual_seed(98)
-    keys, values, _ = make_batch(256, 64, rng)
+    """Shares of right answers for the first 8 of 64 pairs, and for the last 8."""
+    keys, values, _ = make_batch(256, 64, torch.Generator().manual_seed(98))
     keys, values = keys[:, :64], values[:, :64]
     asked = torch.cat((keys[:, :8], keys[:, -8:]), dim=1)  # (256, 16)
-    found = answers(model, keys, values, asked)
-    right = found == torch.cat((values[:, :8], values[:, -8:]), dim=1)
-    few, fillers = keys[:, :8], keys[:, 8:]  # 56 questions about keys that no pair has
-    far = answers(
-        model, torch.cat((few, fillers), dim=1), torch.cat((values[:, :8], torch.full((256, 56), SYMBOLS)), dim=1), few
-    )
-    shares = right[:, :8], right[:, 8:], far == values[:, :8]
-    return [round(share.float().mean().item(), 4) for share in shares]
+    right = answers(model, keys, values, asked) == torch.cat((values[:, :8], values[:, -8:]), dim=1)
+    return [round(share.float().mean().item(), 4) for share in (right[:, :8], right[:, 8:])]
+
+
+@torch.no_grad()
+def when_repeated(model: Recaller) -> float:
+    """The share of right answers for 8 pairs, after 56 more writes of the same pairs in a random order and number."""
+    rng = torch.Generator().manual_seed(98)
+    keys, values, _ = make_batch(256, 8, rng)
+    keys, values = keys[:, :8], values[:, :8]
+    which = torch.cat((torch.arange(8).expand(256, 8), torch.randint(8, (256, 56), generator=rng)), dim=1)  # (256, 64)
+    found = answers(model, keys.gather(1, which), values.gather(1, which), keys)
+    return round((found == values).float().mean().item(), 4)
 
 
 def answers(model: Recaller, keys: torch.Tensor, values: torch.Tensor, asked: torch.Tensor) -> torch.Tensor:
@@ -90,7 +94,8 @@ def run(part: str, setting: Setting, rate: float, seed: int) -> list[dict[str, o
     except ValueError:  # a decay of exactly 0, where the rate is too large
         return [dict(zip(FIELDS, (part, *setting, rate, seed, *[0.0] * len(SHARES), "", "", ""), strict=True))]
     shares: list[object] = [round(accuracy(model, pairs, twice=twice), 4) for pairs in PAIRS]
-    places: list[object] = ["", "", ""] if twice else by_place(model)
+    places: list[object] = ["", ""] if twice else by_place(model)
+    places.append(when_repeated(model) if part == "shown" and not twice else "")
     return [dict(zip(FIELDS, (part, *setting, rate, seed, *shares, *places), strict=True))]
 
 

@@ -30,6 +30,7 @@ from course_utils.datasets.text_windows import decode_text, encode_text
 from course_utils.decoding.sampling import draw_token
 from course_utils.linear_attention import feature_map
 from course_utils.memory import peak_memory
+from course_utils.results import read_rows
 from course_utils.small_models import recall
 
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=88)
@@ -808,15 +809,35 @@ check("14.8", smaller_from)
 # ### 14.9 · Why recall falls
 # 2 points · difficulty 3 of 5 · 4 minutes · core
 #
-# A layer with linear attention reads pairs and is asked for the value of a key. It has learned on texts of 4 to 64 pairs, and with 64 pairs it's right half of the time. To find the reason, each row changes something. The second to the fourth row are new trainings, from two seeds (the second row from one). For the last row nothing was trained anew. All use the learning rate that was chosen for this kind. The shares of right answers, for texts of 8 pairs and of 64, and with 64 pairs also by the place of the pair that is asked for:
-#
-# | what is changed | 8 pairs | 64 pairs | of these, one of the first 8 | one of the last 8 |
-# |---|---|---|---|---|
-# | nothing | 0.99 | 0.51 | 0.52 | 0.51 |
-# | ten times as many updates | 0.99 | 0.52 | 0.54 | 0.54 |
-# | keys and queries of half as many numbers, values and embeddings of twice as many | 0.94 | 0.28 | 0.28 | 0.28 |
-# | keys and queries of twice as many numbers | 1.00 | 0.89 | 0.89 | 0.90 |
-# | 8 pairs and then 56 other questions, so that there are as many positions (a question writes nothing) | 0.99 | | | |
+# A layer with linear attention reads pairs and is asked for the value of a key. It has learned on texts of 4 to 64 pairs, and with 64 pairs it's right half of the time. To find the reason, each row changes something. The second to the fourth row are new trainings. For the last row nothing was trained anew: the layers of the first row read 8 pairs and then 56 times one of these 8 again, with the same value, drawn at random. All use the learning rate that was chosen for this kind. These are the shares of right answers, for texts of 8 pairs and of 64, and with 64 pairs also by the place of the pair that is asked for:
+
+# %%
+rows = [row for row in read_rows("recall") if row["part"] == "shown"]
+rows = [row for row in rows if (row["kind"], row["task"]) == ("linear", "once")]
+columns = ("8 pairs", "64 pairs", "first of 64", "last of 64")
+changes = {  # what is changed -> size of keys, size of values, updates
+    "nothing": ("8", "64", "1000"),
+    "ten times as many updates": ("8", "64", "10000"),
+    "keys half, values twice as long": ("4", "128", "1000"),
+    "keys twice as long": ("16", "64", "1000"),
+}
+
+
+def mean_share(change, column):
+    """The mean over all seeds of this training."""
+    names = ("d_head", "d_model", "updates")
+    found = [r for r in rows if tuple(r[n] for n in names) == changes[change]]
+    return sum(float(row[column]) for row in found) / len(found)
+
+
+print(f"{'what is changed':34}", *(f"{name:>11}" for name in columns))
+for change in changes:
+    shares = [mean_share(change, column) for column in columns]
+    print(f"{change:34}", *(f"{share:11.2f}" for share in shares))
+print(f"{'8 pairs and 56 repetitions':34} {mean_share('nothing', '8 repeated'):11.2f}")
+
+# %% [markdown]
+# (In the third row the embeddings are twice as long, too. A query is as long as a key.)
 #
 # Which cause fits all rows?
 #
@@ -824,7 +845,7 @@ check("14.8", smaller_from)
 # - **b.** The state has too few numbers. How many of them are for keys and how many for values makes no difference.
 # - **c.** There are too few directions for so many keys. A read finds the wanted value with parts of others, whose keys aren't at right angles to it.
 # - **d.** The training was too short. The layer knows how to recall, and isn't done with long texts.
-# - **e.** The texts are too long. With so many positions something in the layer gets out of hand.
+# - **e.** The texts are too long. After so many writes something in the layer gets out of hand.
 
 # %% tags=["quiz"]
 quiz_14_9 = ""  # your letter between the quotes
@@ -839,7 +860,7 @@ quiz_14_9 = "c"
 # - **b.** in the third row the state has as many numbers as in the first, and it recalls about half as much. So it matters what they're for. More numbers in the values help too, if the embeddings have them to give, but that's another question.
 # - **c.** more numbers in a key are more directions that are at right angles to one another, and that's the one change that helps. It hits early and late pairs alike, and it's there after any training.
 # - **d.** ten times as many updates bring a hundredth. What is missing is half.
-# - **e.** with questions in place of pairs the text is as long, and nearly every answer is right. What counts is how many pairs were written.
+# - **e.** with repetitions the text is as long and as much is written, and it's right nine times out of ten, not half of the time. (With 8 pairs alone it's right 99 times out of 100. What the repetitions take away is that some pairs were drawn more often than others. If each comes equally often, the whole state is multiplied by one number, and the layer's norm takes that out.)
 
 # %% tags=["check"]
 check("14.9", quiz_14_9)
