@@ -3,8 +3,9 @@
 Memory and time of attention, explicit, in blocks, and in blocks with autograd's own backward pass, at lengths up to 32,768
 (causal, one head of size 64, in single precision), with and without the backward pass. Each is measured in a process of its own,
 which does a short one first, so that what a library loads once does not count. Then lesson 12's language model reads 16 texts of
-4,096 characters with several caches: bits by position. Then it writes 20,000 characters: how fast, by position. Seconds are those
-of one machine.
+4,096 characters with several caches: bits by position. The same texts are cut to the latest characters before the one that is
+asked for: bits by what is left, with the standard error of the difference to 512. Then it writes 20,000 characters: how fast, by
+position. Seconds are those of one machine.
 """
 
 import math
@@ -47,7 +48,8 @@ CACHES: dict[str, dict[str, int]] = {  # name -> what start_window is given; not
     "first 4, latest 60": {"window": 60, "sinks": 4},
 }
 WRITERS = ("everything", "first 4, latest 508")
-FIELDS = ("what", "kind", "length", "at", "bits", "megabytes", "seconds")
+CUTS, EVERY_PLACE = (8, 16, 32, 64, 128, 256, 512), 28  # characters that are left; from one place asked for to the next
+FIELDS = ("what", "kind", "length", "at", "bits", "error", "megabytes", "seconds")
 
 
 def explicit(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
@@ -125,15 +127,35 @@ def start(model: DecoderLM, name: str, batch_size: int, length: int) -> list[KVC
 @torch.no_grad()
 def read(name: str) -> list[dict[str, object]]:
     """Bits for a character by position, fed one at a time."""
-    model, test = roomy(READ), encode_text(documentation_split().test)
-    starts = torch.linspace(0, len(test) - READ - 1, TEXTS).long()[:, None]
-    texts = test[starts + torch.arange(READ + 1)]  # (texts, read + 1)
+    model, texts = roomy(READ), texts_to_read()
     cache, bits = start(model, name, TEXTS, READ), []
     for place in range(READ):
         logits = model.next_logits(texts[:, place : place + 1], cache=cache)  # (texts, V)
         bits.append(F.cross_entropy(logits, texts[:, place + 1]) / math.log(2))
     means = torch.stack(bits).unflatten(0, (-1, PIECE)).mean(dim=1)
     return [row("reading", name, READ, at=PIECE * i, bits=value) for i, value in enumerate(means.tolist())]
+
+
+@torch.no_grad()
+def cut() -> list[dict[str, object]]:
+    """Bits for a character of which the model sees only the latest few before it, and their standard error against 512."""
+    model, pieces = roomy(READ), texts_to_read().unfold(1, max(CUTS) + 1, EVERY_PLACE).flatten(0, 1)  # (n, 513)
+    bits = torch.stack([bits_of_last(model, pieces[:, -left - 1 :]) for left in CUTS])  # (cuts, n)
+    errors = (bits - bits[-1]).std(dim=1) / len(pieces) ** 0.5
+    both = zip(CUTS, bits.mean(dim=1).tolist(), errors.tolist(), strict=True)
+    return [row("cut", "all that is left", max(CUTS), at=left, bits=mean, error=error) for left, mean, error in both]
+
+
+def bits_of_last(model: DecoderLM, pieces: Tensor) -> Tensor:
+    """Bits for the last character of each piece, (n,)."""
+    logits = torch.cat([model(some[:, :-1])[:, -1] for some in pieces.split(64)])
+    return F.cross_entropy(logits, pieces[:, -1], reduction="none") / math.log(2)
+
+
+def texts_to_read() -> Tensor:
+    """Texts spread over the test text, (texts, read + 1)."""
+    test = encode_text(documentation_split().test)
+    return test[torch.linspace(0, len(test) - READ - 1, TEXTS).long()[:, None] + torch.arange(READ + 1)]
 
 
 @torch.no_grad()
@@ -173,5 +195,6 @@ def runs(_table: Path) -> Iterator[Run]:
                     yield wanted, partial(attend, kind, backward, length)
     for name in CACHES:
         yield {"what": "reading", "kind": name, "length": READ}, partial(read, name)
+    yield {"what": "cut", "kind": "all that is left", "length": max(CUTS)}, cut
     for name in WRITERS:
         yield {"what": "writing", "kind": name, "length": WRITTEN}, partial(write, name)

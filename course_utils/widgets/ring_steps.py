@@ -58,7 +58,7 @@ def ring_steps() -> LiveFigure:
         "ranks": ipywidgets.Dropdown(options=RANKS, value=4, description="ranks", **WIDE),
         "step": ipywidgets.IntSlider(0, min=0, max=3, description="step", **WIDE),
         "order": ipywidgets.Dropdown(options=LAYOUTS, description="who holds which tokens", **WIDE),
-        "causal": ipywidgets.Checkbox(True, description="causal mask", **WIDE),
+        "causal": ipywidgets.Checkbox(False, description="causal mask", **WIDE),
     }
     ranks, step = controls["ranks"], controls["step"]
     ranks.observe(lambda change: setattr(step, "max", change["new"] - 1), "value")  # a ring has as many steps as ranks

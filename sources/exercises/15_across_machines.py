@@ -874,38 +874,61 @@ check("15.10", quiz_15_10)
 # %% [markdown]
 # ## Payoff: a language model on four processes
 #
-# Lesson 12's language model reads 512 characters of its test text, which is as much as it was trained on. In one process each layer has a table of 4 · 512 · 512 scores, 4 MB, and more than one of them at a time. Here no process may have more than 6 MB of tensors at once, and 3 of these are the model's weights. Your `zigzag` deals the characters out. Each process runs all four layers on its own ones, and only keys, values and positions travel. Your `ring_step` and `merge_parts` go to the processes. For the model the text is one document, so `starts` is `[0]`.
+# Lesson 12's language model reads 512 characters of its test text, which is as much as it was trained on. In one process each layer has a table of 4 · 512 · 512 scores, 4 MB, and more than one of them at a time. Here no process may have more than 6 MB of tensors at once, and 3 of these are the model's weights. The characters are dealt out to four processes. Each runs all four layers on its own ones, and only keys, values and positions travel.
+#
+# They travel in two ways. `"gather"` takes your `gather_in_ring` and `merge_parts`, which are on the short path, and gives each process a piece of the text. `"ring"` takes your `ring_step`, and your `zigzag` deals the characters out. For the model the text is one document, so `starts` is `[0]`.
 
 
 # %%
-def my_attention(layer, y, q_positions, communicator):
+def after_gathering(query, key, value, positions, communicator):
+    """Attention of a rank's own queries, by your gather_in_ring and merge_parts."""
+    gathered = []
+    for x in (key, value, positions):
+        program = gather_in_ring(communicator.rank, communicator.P, x)
+        gathered.append(run_in_ring(program, communicator))  # (P, *x.shape)
+    output, lse = torch.zeros_like(query), torch.full(query.shape[:-1], -math.inf)
+    for k, v, k_positions in zip(*gathered, strict=True):
+        part = partial_attention(query, k, v, k_positions <= positions[:, None])
+        output, lse = merge_parts(output, lse, *part)
+    return output
+
+
+def in_a_ring(query, key, value, positions, communicator):
+    """The same by your ring_step."""
+    output, lse = torch.zeros_like(query), torch.full(query.shape[:-1], -math.inf)
+    k_positions, starts = positions, torch.tensor([0])
+    for step in range(communicator.P):
+        if step < communicator.P - 1:
+            arriving = communicator.exchange(key, value, k_positions)
+        block = (key, value, positions, k_positions, starts)
+        output, lse = ring_step(query, *block, output, lse)
+        if step < communicator.P - 1:
+            key, value, k_positions = arriving()
+    return output
+
+
+# %%
+def my_attention(way, layer, y, positions, communicator):
     """Attention of one layer for a rank's own tokens, (B, n, d_model), by your code."""
     heads = layer.self_attention
     query = split_heads(heads.q_proj(y), heads.num_heads)  # (B, H, n, d_head)
     key = split_heads(heads.k_proj(y), heads.num_kv_heads)
     value = split_heads(heads.v_proj(y), heads.num_kv_heads)
-    angles = rotary_angles(q_positions, heads.d_head).float()  # of the true positions
+    angles = rotary_angles(positions, heads.d_head).float()  # of the true positions
     query, key = (apply_rope(x, angles.cos(), angles.sin()) for x in (query, key))
-    output, lse = torch.zeros_like(query), torch.full(query.shape[:-1], -math.inf)
-    k_positions, starts = q_positions, torch.tensor([0])
-    for step in range(communicator.P):
-        if step < communicator.P - 1:
-            arriving = communicator.exchange(key, value, k_positions)
-        block = (key, value, q_positions, k_positions, starts)
-        output, lse = ring_step(query, *block, output, lse)
-        if step < communicator.P - 1:
-            key, value, k_positions = arriving()
+    attend = in_a_ring if way == "ring" else after_gathering
+    output = attend(query, key, value, positions, communicator)
     return heads.o_proj(merge_heads(output))
 
 
-def my_model(rank, P, limit, tokens, targets, positions):
+def my_model(rank, P, way, limit, tokens, targets, positions):
     model = pretrained.load("language_model").requires_grad_(False)
     communicator = Communicator()
     with TensorMemory(tokens, targets, positions, limit=limit) as memory:
         x = model.embedding(tokens[None])  # (1, n, d_model)
         for layer in model.layers:
             y = layer.attention_norm(x)
-            x = x + my_attention(layer, y, positions, communicator)
+            x = x + my_attention(way, layer, y, positions, communicator)
             x = x + layer.feed_forward(layer.feed_forward_norm(x))
         logits = model.generator(model.norm(x))[0]  # (n, V)
         nats = F.cross_entropy(logits, targets, reduction="sum")
@@ -916,23 +939,25 @@ def my_model(rank, P, limit, tokens, targets, positions):
 test_text = encode_text(documentation_split().test)
 
 
-def bits_on(P, L=512, limit=6_000_000):
+def bits_on(P, way, L=512, limit=6_000_000):
     """Bits per character of the model on P processes, with your pieces."""
-    positions, _ = zigzag(L, P)
+    positions = zigzag(L, P)[0] if way == "ring" else torch.arange(L).view(P, -1)
     shares = [(test_text[own], test_text[own + 1], own) for own in positions]
-    ranks = run_on_ranks(my_model, P, limit, per_rank=shares).values
+    ranks = run_on_ranks(my_model, P, way, limit, per_rank=shares).values
     for rank, (_, peak, sent) in enumerate(ranks):
         print(f"rank {rank} of {P}: {peak / 1e6:.1f} MB, sent {sent:,} bytes")
     return sum(nats for nats, _, _ in ranks) / L / math.log(2)
 
 
-for P in (1, 4):
+needed = {"gather": "15.2 and 15.4", "ring": "15.2, 15.3 and 15.6"}
+for P, way in ((1, "gather"), (4, "gather"), (4, "ring")):
     try:
-        print(f"{P} ranks with your pieces: {bits_on(P):.5f} bits per character")
-    except NotImplementedError:
-        print("Solve 15.6 first, then 15.2 and 15.3.")
-    except RanksFailed as error:
-        print(f"no result with P = {P}:", str(error).splitlines()[0])
+        bits = bits_on(P, way)
+        print(f"{way}, {P} ranks, your pieces: {bits:.5f} bits per character")
+    except (NotImplementedError, RanksFailed) as error:
+        unsolved = "NotImplementedError" in f"{type(error).__name__} {error}"
+        why = f"solve {needed[way]} first" if unsolved else str(error).splitlines()[0]
+        print(f"{way}, {P} ranks: {why}")
 
 # %% tags=["nbval-ignore-output"]
 language = pretrained.load("language_model").requires_grad_(False)
@@ -941,7 +966,7 @@ nats = F.cross_entropy(logits, test_text[1:513])
 print(f"the model in one process: {nats.item() / math.log(2):.5f} bits per character")
 
 # %% [markdown]
-# *Each rank says how much it sent. Can you account for every byte? (There are four layers with 2 key/value heads of size 32, and a position takes 8 bytes.) Then try `bits_on(8, limit=...)`. How low can the limit go before the ranks refuse?*
+# *Each rank says how much it sent. Can you account for every byte? (There are four layers with 2 key/value heads of size 32, and a position takes 8 bytes.) Then try `bits_on(8, "ring", limit=...)`, and the same with `"gather"`. How low can the limit go before the ranks refuse?*
 
 # %% [markdown]
 # {{next_steps}}

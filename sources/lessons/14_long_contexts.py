@@ -28,8 +28,10 @@ from course_utils.datasets.documentation import documentation_split
 from course_utils.datasets.text_windows import decode_text, encode_text
 from course_utils.decoding import generate
 from course_utils.linear_attention import chunked_form, masked_form, recurrent_form
-from course_utils.masks import AttentionMask, sliding_window_mask
+from course_utils.masks import AttentionMask, causal_mask, sliding_window_mask
 from course_utils.memory import peak_memory
+from course_utils.multi_head import repeat_kv, split_heads
+from course_utils.positions import apply_rope, rotary_angles
 from course_utils.results import read_rows
 from course_utils.small_models import recall
 
@@ -192,7 +194,7 @@ print(f"in blocks, L = 32,768: {memory['in blocks'][32768]:.0f} MB")
 
 # %%
 ax = plotting.new_axes(6.0, 3.4)
-for (name, by_length), style in zip(memory.items(), ("o-", "s--"), strict=True):
+for (name, by_length), style in zip(memory.items(), ("o-", "s--", "^-."), strict=True):
     ax.plot(list(by_length), list(by_length.values()), style, label=name)
 lengths = list(memory["in blocks"])
 ax.plot(lengths, [4 * n**2 / 1e6 for n in lengths], "k:", label="one table of L x L")
@@ -203,11 +205,14 @@ ax.legend(frameon=False)
 plotting.show(
     ax,
     "Peak memory by length, both axes logarithmic. Explicit runs above the line of one "
-    "table, to 4.8 GB at 16,384. In blocks stays below 50 MB up to 32,768.",
+    "table, to 4.8 GB at 16,384. Blocks left to autograd run beside it with half as "
+    "much. In blocks stays below 50 MB up to 32,768.",
 )
 
 # %% [markdown]
 # *Each point was measured once, in a process of its own, less what that process had before (`python -m experiments long_contexts`). From 4,096 on, twice the length takes the explicit form about four times the memory. In blocks it never takes more than about twice as much.*
+#
+# The third curve has blocks too, but leaves the backward pass to autograd, which keeps what each block has made. It grows as steeply as the explicit form and takes about half as much, since blocks that are hidden aren't made. So it's not the blocks alone that save the memory. It's throwing them away and computing them again.
 #
 # The price is that the scores are computed twice (*more*, "What blocks cost"). **Do exercise 14.1 now (6 minutes, {{exercises_link}}).** In 14.2 (*more*) you write the whole backward pass.
 
@@ -283,8 +288,11 @@ everything = model.start_cache(1, 600)
 grown = watched(everything)
 for place in range(600):  # the same text, with a cache that keeps everything
     model.next_logits(written[:, place : place + 1], cache=everything)
-print("keys that a step reads, with the window:", seen[50], seen[500], seen[1499])
-print("with a cache that keeps everything:     ", grown[50], grown[500], grown[-1])
+begin = prompt.shape[1] - 1  # the window's first step took the whole prompt
+for place in (50, 300, 599):
+    print(f"position {place}: the window's step reads {seen[place - begin]} keys,", end="")
+    print(f" that of the cache with everything {grown[place]}")
+print("position 1,519, with the window:", seen[1519 - begin])
 
 # %% [markdown]
 # With the window no step reads more than 128 keys, however long the text. So a step needn't slow down. Here are 20,000 characters with a window and with a cache that keeps everything. (The machine was busy with other work, so look only at large differences.)
@@ -330,7 +338,7 @@ for sinks, plain in pairs.items():
 # ## 14.4 Without a softmax
 # *Core · 9 minutes*
 #
-# Why do we have to keep all keys? Because $e^{q k^\top}$ can't be split into a finite number of products, each of something of the query and something of the key, so every new query has to meet every old key. (Some linear layers split it approximately.) (The division isn't the trouble, as exercise 14.4 shows.) Leave the exponential out, and you can multiply in another order:
+# Why do we have to keep all keys? Because $e^{q k^\top}$ can't be split into a finite number of products, each of something of the query and something of the key, so every new query has to meet every old key. (The division isn't the trouble, as exercise 14.4 shows. What a finite number of products can do is in "Split the exponential, nearly", *more*.) Leave the exponential out, and you can multiply in another order:
 #
 # $$(Q K^\top)\, V = Q\, (K^\top V).$$
 #
@@ -353,7 +361,7 @@ print("by the state", query @ (keys.T @ values))
 plotting.show(diagrams.chunked_forms(length=12, chunk_size=4))
 
 # %% [markdown]
-# *Blue is a product of one query and one key. Gray comes from earlier positions by way of a state.* As one table it's attention with a mask and no softmax. Step by step it's a recurrent network whose memory is a matrix. In **chunks** it's both, with a small table within each chunk and a state from one to the next:
+# *Blue is a product of one query and one key. Gray comes from earlier positions by way of a state. (Only products of queries and keys are drawn. Writing to a state and reading it takes work as well.)* As one table it's attention with a mask and no softmax. Step by step it's a recurrent network whose memory is a matrix. In **chunks** it's both, with a small table within each chunk and a state from one to the next:
 
 # %%
 def in_chunks(q, k, v, size):
@@ -600,18 +608,36 @@ def seconds_of(attend, mask):
 
 
 # %% tags=["nbval-ignore-output"]
-for name, mask in (("causal", AttentionMask(is_causal=True)), ("no mask", None)):
-    ratio = seconds_of(with_table, mask) / seconds_of(attention_in_blocks, mask)
+causal = AttentionMask(is_causal=True)
+explicit_s = {"causal": seconds_of(with_table, causal)}
+explicit_s |= {"causal, as a table": explicit_s["causal"]}
+explicit_s |= {"no mask": seconds_of(with_table, None)}
+masks = {"causal": causal, "causal, as a table": causal_mask(4096), "no mask": None}
+for name, mask in masks.items():
+    ratio = explicit_s[name] / seconds_of(attention_in_blocks, mask)
     print(f"{name}: explicit takes {ratio:.1f} times as long as in blocks")
 
 # %% [markdown]
-# Without a mask blocks have no advantage left, so on our CPU the whole gain comes from the mask. Blocks skip the half that's hidden, and the explicit form has to apply the mask to whole tables.
+# In the second row blocks get the same mask as a table of yes and no. Then they can't know beforehand which blocks are hidden, and compute them all.
 
 # %% [markdown]
 # ## What lies far back
 # *More · 3 minutes*
 #
-# **Why does a window cost so little?** One guess is that this model makes hardly any use of what lies far back, even when it sees it. Test that with something that ought to help a lot. It reads 48 characters that it has read before, word for word. Between the two are up to 300 other characters, so that everything stays within the 512 of its training. How many bits does the copy save, compared with an unrelated text in its place?
+# **Why does a window cost so little?** One guess is that this model makes hardly any use of what lies far back, even when it sees it. So take it away altogether. A window of 64 still lets something through from farther back, since each of the four layers looks at what the layer below has collected. A text that is *cut* doesn't. Here the model predicts single characters of the same 16 texts, each from the latest few before it and nothing else:
+
+# %%
+rows = [row for row in read_rows("long_contexts") if row["what"] == "cut"]
+most = float(rows[-1]["bits"])
+for row in rows[:-1]:
+    more, wide = float(row["bits"]) - most, 2 * float(row["error"])
+    print(f"cut to {row['at']:>3}: {more:+.3f} bits, plus or minus {wide:.3f}")
+print(f"a window of 64: {lost:+.3f}")
+
+# %% [markdown]
+# CUTTEXT
+#
+# Second, test the guess with something that ought to help a lot. The model reads 48 characters that it has read before, word for word. Between the two are up to 300 other characters, so that everything stays within the 512 of its training. How many bits does the copy save, compared with an unrelated text in its place?
 
 # %%
 test, rng = encode_text(documentation_split().test), torch.Generator().manual_seed(0)
@@ -727,6 +753,70 @@ widgets.came_out("14.D", "64 or 128" if first < 256 else came)
 # *Where the curves meet depends on the machine and on how well each form is written.* Counting operations, four times the length should take a full table 16 times as long, and chunks and steps four times. Here chunks and steps came near four. The table took more than 16 and the fused softmax less, so there is more to time than operations. Step by step grows like the chunks, but takes many small operations.
 
 # %% [markdown]
+# ## Split the exponential, nearly
+# *More · 4 minutes*
+#
+# A state needs a weight of the form $\phi(q)\,\phi(k)^\top$, with a **feature map** $\phi$ that is applied to queries and keys alone. Our linear attention takes $\phi(x) = x$, and exercise 14.4 a map that keeps weights positive. How near can one get to the exponential? From its series,
+#
+# $$e^{qk^\top} = 1 + q k^\top + \tfrac12 (q k^\top)^2 + \dots,$$
+#
+# the first three terms split, because $(q k^\top)^2 = \sum_{a,b} (q_a q_b)(k_a k_b)$. With $d$ numbers in a key that makes $1 + d + d^2$ features (Arora et al., *Based*, 2024). Or draw random directions $w$. The mean of $e^{w q^\top - |q|^2/2}\, e^{w k^\top - |k|^2/2}$ over all of them is exactly $e^{qk^\top}$ (Choromanski et al., *Performer*, 2021). Let's give both as many features and see how far the output is from that of the softmax:
+
+
+# %%
+def by_series(x):
+    squares = (x[:, :, None] * x[:, None, :]).flatten(1) / math.sqrt(2)
+    return torch.cat((torch.ones(len(x), 1), x, squares), dim=1)  # (L, 1 + d + d * d)
+
+
+def at_random(x, features=273):
+    rng = torch.Generator().manual_seed(3)
+    directions = torch.randn(features, x.shape[1], generator=rng)
+    return (x @ directions.T - x.square().sum(dim=1, keepdim=True) / 2).exp()
+
+
+def by_elu(x):
+    return F.elu(x) + 1  # Katharopoulos et al., and exercise 14.4
+
+
+def off_from_softmax(phi, spread):
+    """How far the output is from the softmax's, where scores have this standard deviation."""
+    q, k, v = torch.randn(3, 256, 16, generator=torch.Generator().manual_seed(0))
+    q, k = (x * math.sqrt(spread) / 2 for x in (q, k))
+    exact, weights = (q @ k.T).softmax(dim=-1) @ v, phi(q) @ phi(k).T
+    output = weights / weights.sum(dim=-1, keepdim=True) @ v
+    return ((output - exact).norm() / exact.norm()).item()
+
+
+# %%
+many = functools.partial(at_random, features=27_300)
+maps = {"elu": by_elu, "series": by_series, "random": at_random, "many random": many}
+print("standard deviation of scores", *(f"{name:>12}" for name in maps))
+for spread in (0.25, 0.5, 1, 2):
+    off = [off_from_softmax(phi, spread) for phi in maps.values()]
+    print(f"{spread:28}", *(f"{x:12.2f}" for x in off))
+
+# %% [markdown]
+# (An error of 1 is as bad as an output of 0.) With small scores the series is nearly exact, with 273 features in place of 16. With larger ones all get worse. Random directions are right on average, but 273 of them are far too few, and a hundred times as many help only at first. How large are the scores of a trained model, of lesson 12's?
+
+# %%
+x = model.embedding(ids[:1, :512])  # (1, 512, d_model)
+for number, layer in enumerate(model.layers):
+    heads, y = layer.self_attention, layer.attention_norm(x)
+    q = split_heads(heads.q_proj(y), heads.num_heads)  # (1, H, 512, d_head)
+    k = split_heads(heads.k_proj(y), heads.num_kv_heads)
+    angles = rotary_angles(torch.arange(512), heads.d_head).float()
+    q, k = (apply_rope(each, angles.cos(), angles.sin()) for each in (q, k))
+    k = repeat_kv(k, heads.num_heads // heads.num_kv_heads)
+    seen_scores = (q @ k.mT / heads.d_head**0.5)[0][:, causal_mask(512)[0, 0]]
+    spreads = [f"{spread:.1f}" for spread in seen_scores.std(dim=1)]
+    print(f"layer {number}: standard deviation in each head", *spreads)
+    x = layer(x, causal_mask(512))
+
+# %% [markdown]
+# Mostly above 2. So with these maps no such layer could take the place of these heads as they are. But a linear layer needn't imitate a softmax. It's trained as it is, and its queries and keys are made for it.
+
+# %% [markdown]
 # ## Layers of several kinds
 # *More · 7 minutes*
 #
@@ -741,7 +831,7 @@ widgets.came_out("14.D", "64 or 128" if first < 256 else came)
 # | MiniMax-01 (2025) | seven linear, then one with a softmax |
 # | Qwen3-Next (2025) | three with a gated delta rule, then one with a softmax |
 #
-# What does such a mixture save? 48 layers with 8 heads of keys and values of size 128, two bytes a number:
+# What does such a mixture save? 48 layers with 8 heads of keys and values of size 128, two bytes a number, and four in a state:
 
 
 # %%
@@ -749,7 +839,7 @@ def kept_bytes(length, layers):
     """Bytes of caches and states; ``layers`` maps kind -> how many."""
     token = 2 * 8 * 128 * 2  # a key and a value for each of 8 heads
     each = {"all": length * token, "window": min(length, 1024) * token}
-    each["state"] = 8 * 128 * 128 * 2
+    each["state"] = 8 * 128 * 128 * 4  # 4 bytes, as it adds up for so long
     return sum(count * each[kind] for kind, count in layers.items())
 
 
@@ -860,5 +950,5 @@ widgets.predictions()
 # - Jiang et al., *Mistral 7B*, 2023, section 2: a window, and a cache of fixed size. Xiao et al., *Efficient Streaming Language Models with Attention Sinks*, 2023: why the first tokens matter in large models, and positions within the cache.
 # - Katharopoulos et al., *Transformers are RNNs*, 2020: linear attention. Sun et al., *Retentive Network*, 2023: decay, and three forms. Schlag et al., *Linear Transformers Are Secretly Fast Weight Programmers*, 2021: the delta rule.
 # - Yang et al., *Parallelizing Linear Transformers with the Delta Rule over Sequence Length*, 2024, and *Gated Delta Networks*, 2024. Dao, Gu, *Transformers are SSMs* (Mamba-2), 2024: states as masked attention.
-# - Arora et al., *Zoology*, 2023: recall as the test that tells such layers apart. Lin et al., *Forgetting Transformer*, 2025: a softmax with decay.
+# - Arora et al., *Zoology*, 2023: recall as the test that tells such layers apart. Choromanski et al., *Rethinking Attention with Performers*, 2021, and Arora et al., *Simple linear attention language models balance the recall-throughput tradeoff* (Based), 2024: feature maps for the exponential. Lin et al., *Forgetting Transformer*, 2025: a softmax with decay.
 # - Gemma Team, *Gemma 3 Technical Report*, 2025. Lieber et al., *Jamba*, 2024. MiniMax, *MiniMax-01*, 2025. OpenAI, *gpt-oss model card*, 2025. Qwen Team, *Qwen3-Next*, 2025.

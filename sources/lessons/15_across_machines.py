@@ -287,14 +287,14 @@ for i, way in enumerate(("ring", "gather")):
 # %% [markdown]
 # Outputs and gradients match those of one process, up to rounding.
 #
-# Step through the ring yourself. Each rank has a color. Its rows of the scores are strong where it computes now, pale where it already has, and white where it hasn't yet. Gray is what the mask hides:
+# Step through the ring yourself. Each rank has a color. Its rows of the scores are strong where it computes now, pale where it already has, and white where it hasn't yet. Leave the causal mask off for now:
 
 # %%
 steps = widgets.ring_steps()
 steps.show_first_state(
     "Step 0, the last is step 3: each rank computes the block of its own keys, on the "
     "diagonal. Next to it are the ranks in a circle with the keys that they hold, and "
-    "equal bars. A bar counts whole blocks, as the hidden half is computed too."
+    "equal bars, since every rank computes equally many pairs."
 )
 
 # %%
@@ -346,6 +346,9 @@ class OneRank:
     def all_gather(self, x):
         return [x.clone() for _ in range(self.P)]
 
+    def reduce_scatter(self, parts):
+        return parts[self.rank].clone()
+
 
 # %%
 def gathered_in_blocks(query, key, value, communicator, ring):
@@ -356,26 +359,50 @@ def gathered_in_blocks(query, key, value, communicator, ring):
     return merged
 
 
-def memory_of(attend, P, backward=False, length=1024, d_head=16):
+def memory_of(attend, P, backward=True, length=1024, d_head=16):
+    """kB: most at once forward, kept for the way back, most at once on the way back."""
     ring, shape = Ring(layout("contiguous", length, P)), (1, 1, length // P, d_head)
     own = [torch.zeros(shape, requires_grad=backward) for _ in range(3)]
     with TensorMemory(*own) as memory:
         output = attend(*own, OneRank(P), ring)
-    return memory.now / num_bytes(output) if backward else memory.peak / 1000
+        forward, kept, memory.peak = memory.peak, memory.now, memory.now
+        if backward:
+            output.backward(torch.zeros(shape))
+    return forward / 1000, kept / 1000, memory.peak / 1000
 
 
 # %%
-print("most at once, kB:   ring   gather   gather, then blocks")
-for P in (4, 16, 64):
-    ways = ring_attention, gathered_attention, gathered_in_blocks
-    print(f"{P:10} ranks", "".join(f"{memory_of(way, P):9.0f}" for way in ways))
-print("kept for the backward pass, in blocks of a rank:")
-for P in (4, 16, 64):
-    kept = [memory_of(way, P, backward=True) for way in ways[:2]]
-    print(f"{P:10} ranks", "".join(f"{blocks:9.0f}" for blocks in kept))
+counts = (2, 4, 8, 16, 32, 64)
+ways = {"gather": gathered_attention, "gather, then blocks": gathered_in_blocks}
+ways |= {"ring": ring_attention}
+forward, back = {}, {}
+for way, attend in ways.items():
+    trained = attend is not gathered_in_blocks  # that has no backward pass of its own
+    rows = torch.tensor([memory_of(attend, P, trained) for P in counts])  # (6, 3)
+    forward[way] = rows[:, 0]
+    if trained:
+        back[way] = rows[:, 2]
+        print(f"{way}: kept for the way back, in kB", rows[:, 1].round().int().tolist())
+
+# %%
+axes = plotting.new_axes(9.6, 3.6, columns=2)
+for ax, curves, title in zip(axes, (forward, back), ("forward", "backward"), strict=True):
+    labels = {"xlabel": "ranks", "ylabel": "most at once, kB"}
+    plotting.curves(torch.tensor(counts), curves, ax=ax, **labels)
+    ax.loglog()
+    ax.set_title(title), ax.minorticks_off(), ax.set_xticks(counts, counts)
+    ax.set_yticks([10, 100, 1000], ["10", "100", "1,000"])
+plotting.show(
+    axes[0],
+    "Memory of a rank by number of ranks, both axes logarithmic. Forward, gathering and "
+    "then going by blocks runs with the ring down to 8 ranks and turns flat, gathering "
+    "lies above both. Backward, gathering falls more slowly than the ring.",
+)
+print("forward, 64 ranks:", {way: round(x[-1].item()) for way, x in forward.items()})
+print("backward, 64 ranks:", {way: round(x[-1].item()) for way, x in back.items()})
 
 # %% [markdown]
-# *Attending to all gathered keys at once makes tables of shape $(L/P, L)$. Block by block they have shape $(L/P, L/P)$. On four ranks these small tables are most of what there is, so it hardly matters whether you gather first. But with twice as many ranks they have a quarter of the size, and the gathered keys and values are still those of the whole text. On 64 ranks gathering takes more than ten times the memory of the ring. And a rank of the ring keeps its own four blocks for the backward pass (query, key, value and output), where gathering keeps all keys and values as well. It could throw them away and gather again, which costs another $(P-1)\,N$.*
+# *Attending to all gathered keys at once makes tables of shape $(L/P, L)$. Block by block they have shape $(L/P, L/P)$. On four ranks these small tables are most of what there is, so it hardly matters whether you gather first. But with twice as many ranks they have a quarter of the size, and the gathered keys and values are still those of the whole text, so that curve turns flat. On 64 ranks gathering takes more than ten times the memory of the ring, forward and backward.* A rank of the ring keeps its own four blocks for the backward pass (query, key, value and output). Gathering keeps all keys and values as well. It could throw them away and gather again, which costs another $(P-1)\,N$.
 #
 # Exercise 15.5 (*more*) turns the ring around and lets the queries travel.
 
@@ -408,7 +435,7 @@ for name in ("contiguous", "zigzag"):
 widgets.came_out("15.C", came_out)
 
 # %% [markdown]
-# With neighboring tokens ("contiguous"), rank 3 has a full block of 144 pairs in every step, so the ring takes $4 \cdot 144 = 576$, as it would without a mask. **Zigzag** cuts the text into $2P$ chunks and gives each rank two of them. Rank 0 gets the first and the last, rank 1 the second and the second-to-last, and so on. All have the same to do in every step, and it takes 324. Set the widget to zigzag and watch the bars.
+# With neighboring tokens ("contiguous"), rank 3 has a full block of 144 pairs in every step, so the ring takes $4 \cdot 144 = 576$, as it would without a mask. **Zigzag** cuts the text into $2P$ chunks and gives each rank two of them. Rank 0 gets the first and the last, rank 1 the second and the second-to-last, and so on. All have the same to do in every step, and it takes 324. Now switch on the causal mask in the widget of section 15.4, and watch the bars in both layouts. What the mask hides is gray there.
 #
 # The result stays the same, as long as each token takes its position in the text along. **Do exercise 15.7 now (13 minutes).** It counts the work of each rank, for any division. In exercises 15.6 and 15.8 (*more*) you write zigzag and find a bug. And is zigzag always the best division? Exercise 15.9, an experiment, is about that.
 
@@ -416,7 +443,7 @@ widgets.came_out("15.C", came_out)
 # ## 15.7 On paper: a real cluster
 # *Core · 7 minutes*
 #
-# While a rank attends to one block, the next one is on its way. If it arrives in time, sending costs no time of its own. A rank with $n = L / P$ tokens computes $4\,n^2 d$ operations for each head in a step (two matrix products). Meanwhile it sends $2\,n\,d$ numbers of 2 bytes. If it does $F$ operations and sends $S$ bytes a second, sending is hidden as soon as
+# While a rank attends to one block, the next one is on its way. If it arrives in time, sending costs no time of its own (measured in *more*, "Sending while you compute, by the clock"). A rank with $n = L / P$ tokens computes $4\,n^2 d$ operations for each head in a step (two matrix products). Meanwhile it sends $2\,n\,d$ numbers of 2 bytes. If it does $F$ operations and sends $S$ bytes a second, sending is hidden as soon as
 #
 # $$\frac{4\,n^2 d}{F} \ge \frac{4\,n\,d}{S} , \qquad\text{so}\qquad n \ge \frac{F}{S} .$$
 #
@@ -485,6 +512,55 @@ for way, sent in ways.items():
 
 # %% [markdown]
 # All this is for the forward pass, and it's a lower bound on the time, but for the last two lines, where part of the sending could be hidden as well. No machine reaches its peak, and starting a message takes time. A lower bound on the time says nothing certain about "times as fast". If the chips did only half of their peak, half as many tokens would hide the sending, and the flat part would lie twice as high, because the single rank that we compare with has become slower.
+
+# %% [markdown]
+# ## Sending while you compute, by the clock
+# *More · 4 minutes*
+#
+# Does a step really take the longer of the two times, and not their sum? Between processes on one computer you can't see that well, as sending takes time from the same cores. So here is a link that takes nothing but time: what is sent arrives after as many seconds as its bytes need. We give it just the speed with which blocks of 512 tokens would be hidden. (With 4 bytes a number that's $n = 2F/S$.)
+
+
+# %%
+class SlowLink:
+    def __init__(self, bandwidth):
+        self.bandwidth = bandwidth
+
+    def exchange(self, *tensors):
+        ready = time.perf_counter() + num_bytes(*tensors) / self.bandwidth
+
+        def arriving():
+            time.sleep(max(0.0, ready - time.perf_counter()))
+            return tensors
+
+        return arriving
+
+
+def step_seconds(n, bandwidth=math.inf, wait_first=False):
+    """One step of a ring, four heads of size 64: the best of five."""
+    q, k, v, best = *torch.randn(3, 1, 4, n, 64), math.inf
+    for _ in range(5):
+        start = time.perf_counter()
+        arriving = SlowLink(bandwidth).exchange(k, v)
+        if wait_first:
+            arriving()
+        partial_attention(q, k, v)
+        arriving()
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+# %% tags=["nbval-ignore-output"]
+operations = 4 * 4 * 512**2 * 64  # of a step with 512 tokens, in four heads
+bandwidth = 2 * operations / step_seconds(512) / 512
+print("milliseconds   computing  sending  a step of the ring  waiting first")
+for n in (128, 256, 512, 1024, 2048):
+    sends = 2 * 4 * n * 64 * 4 / bandwidth
+    row = step_seconds(n), sends, step_seconds(n, bandwidth)
+    row = [1000 * x for x in (*row, step_seconds(n, bandwidth, wait_first=True))]
+    print(f"{n:5} tokens {row[0]:13.1f}{row[1]:9.1f}{row[2]:20.1f}{row[3]:15.1f}")
+
+# %% [markdown]
+# *A step takes about as long as the longer of the two. With short blocks that's the sending, with long ones the computing.* The last column waits for the next block before it computes, and takes the sum. So it's the order of two lines that decides: `arriving = yield ...`, then compute, then `arriving()`.
 
 # %% [markdown]
 # ## 15.8 What a kernel leaves out

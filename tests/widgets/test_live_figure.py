@@ -243,7 +243,7 @@ def work_of(widget):
 
 def test_a_causal_ring_in_rows_lets_early_ranks_wait_and_a_zigzag_does_not():
     widget = widgets.ring_steps()
-    move(widget, ranks=4, step=3)
+    move(widget, ranks=4, step=3, causal=True)
     work, said = work_of(widget)
     block, limits = 12 * 12, widget.figure.axes[2].get_xlim()
     assert work == [block, 2 * block, 3 * block, 4 * block] and f"done in the time of {4 * block} pairs" in said
