@@ -70,6 +70,8 @@ def dot(a, b):
 #     (a * b).sum() => a.sum() * b.sum()
 # a matrix product: every row of a meets every column of b.
 #     (a * b).sum() => (a @ b).sum()
+# a @ b is the dot product of two vectors, but the matrix product of two tables, where every row of a meets every column of b.
+#     (a * b).sum() => a @ b
 # Try: divide by nothing: the sum itself is asked for.
 # the mean of the products, not their sum: too small.
 #     sum => mean

@@ -126,6 +126,8 @@ def induction_score(weights, tokens):
 # Try: put all queries of all strings together first, then take one mean for each head.
 # each string's own mean is taken first, and then the mean over the strings, those without any copy as 0.
 #     found.transpose(0, 1)[:, has_any].mean(dim=-1) => (found.sum(dim=-1) / has_any.sum(dim=-1, keepdim=True).clamp(min=1)).mean(dim=0)
+# each string's own mean is taken first, and one without any copy has 0 / 0, NaN.
+#     found.transpose(0, 1)[:, has_any].mean(dim=-1) => (found.sum(dim=-1) / has_any.sum(dim=-1, keepdim=True)).mean(dim=0)
 # each string's own mean is taken first, and then the mean over the strings that have a copy.
 #     found.transpose(0, 1)[:, has_any].mean(dim=-1) => (found.sum(dim=-1) / has_any.sum(dim=-1, keepdim=True))[has_any.any(dim=-1)].mean(dim=0)
 # Try: the queries are the last axis but one of `weights`, the keys the last.

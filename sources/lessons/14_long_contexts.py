@@ -635,9 +635,9 @@ for row in rows[:-1]:
 print(f"a window of 64: {lost:+.3f}")
 
 # %% [markdown]
-# CUTTEXT
+# Cutting costs about as much as the window does, so what gets through the stack from farther back is worth nothing that we can measure. And from 128 characters on there's nothing left to gain. (With 256 the model does even a little better than with 512.) It sees what lies farther back, and hardly uses it.
 #
-# Second, test the guess with something that ought to help a lot. The model reads 48 characters that it has read before, word for word. Between the two are up to 300 other characters, so that everything stays within the 512 of its training. How many bits does the copy save, compared with an unrelated text in its place?
+# Could it, if that were worth more? Let's try something that ought to help a lot. The model reads 48 characters that it has read before, word for word. Between the two are up to 300 other characters, so that everything stays within the 512 of its training. How many bits does the copy save, compared with an unrelated text in its place?
 
 # %%
 test, rng = encode_text(documentation_split().test), torch.Generator().manual_seed(0)

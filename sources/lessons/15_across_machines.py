@@ -373,8 +373,8 @@ def memory_of(attend, P, backward=True, length=1024, d_head=16):
 
 # %%
 counts = (2, 4, 8, 16, 32, 64)
-ways = {"gather": gathered_attention, "gather, then blocks": gathered_in_blocks}
-ways |= {"ring": ring_attention}
+ways = {"gather": gathered_attention, "ring": ring_attention}
+ways |= {"gather, then blocks": gathered_in_blocks}
 forward, back = {}, {}
 for way, attend in ways.items():
     trained = attend is not gathered_in_blocks  # that has no backward pass of its own
@@ -391,7 +391,8 @@ for ax, curves, title in zip(axes, (forward, back), ("forward", "backward"), str
     plotting.curves(torch.tensor(counts), curves, ax=ax, **labels)
     ax.loglog()
     ax.set_title(title), ax.minorticks_off(), ax.set_xticks(counts, counts)
-    ax.set_yticks([10, 100, 1000], ["10", "100", "1,000"])
+    ax.set_yticks([10, 100, 1000, 10_000], ["10", "100", "1,000", "10,000"])
+    ax.set_ylim(9, 15_000)
 plotting.show(
     axes[0],
     "Memory of a rank by number of ranks, both axes logarithmic. Forward, gathering and "
