@@ -356,9 +356,10 @@ def gathered_in_blocks(query, key, value, communicator, ring):
     merged = partial_attention(query, keys[0], values[0])
     for k, v in zip(keys[1:], values[1:], strict=True):
         merged = merge(*merged, *partial_attention(query, k, v))
-    return merged
+    return merged[0]
 
 
+# %%
 def memory_of(attend, P, backward=True, length=1024, d_head=16):
     """kB: most at once forward, kept for the way back, most at once on the way back."""
     ring, shape = Ring(layout("contiguous", length, P)), (1, 1, length // P, d_head)
@@ -386,8 +387,9 @@ for way, attend in ways.items():
 
 # %%
 axes = plotting.new_axes(9.6, 3.6, columns=2)
-for ax, curves, title in zip(axes, (forward, back), ("forward", "backward"), strict=True):
-    labels = {"xlabel": "ranks", "ylabel": "most at once, kB"}
+labels = {"xlabel": "ranks", "ylabel": "most at once, kB"}
+both = {"forward": forward, "backward": back}
+for ax, (title, curves) in zip(axes, both.items(), strict=True):
     plotting.curves(torch.tensor(counts), curves, ax=ax, **labels)
     ax.loglog()
     ax.set_title(title), ax.minorticks_off(), ax.set_xticks(counts, counts)
@@ -395,10 +397,12 @@ for ax, curves, title in zip(axes, (forward, back), ("forward", "backward"), str
     ax.set_ylim(9, 15_000)
 plotting.show(
     axes[0],
-    "Memory of a rank by number of ranks, both axes logarithmic. Forward, gathering and "
-    "then going by blocks runs with the ring down to 8 ranks and turns flat, gathering "
+    "Memory of a rank by number of ranks, both axes logarithmic. Forward, gathering "
+    "and then going by blocks runs with the ring up to 8 ranks and turns flat, gathering "
     "lies above both. Backward, gathering falls more slowly than the ring.",
 )
+
+# %%
 print("forward, 64 ranks:", {way: round(x[-1].item()) for way, x in forward.items()})
 print("backward, 64 ranks:", {way: round(x[-1].item()) for way, x in back.items()})
 
@@ -536,6 +540,7 @@ class SlowLink:
         return arriving
 
 
+# %%
 def step_seconds(n, bandwidth=math.inf, wait_first=False):
     """One step of a ring, four heads of size 64: the best of five."""
     q, k, v, best = *torch.randn(3, 1, 4, n, 64), math.inf

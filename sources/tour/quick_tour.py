@@ -25,7 +25,7 @@ from torch import nn
 from tqdm import tqdm
 
 from course_checks import check, failing_case, hint
-from course_utils import plotting, widgets
+from course_utils import diagrams, plotting, widgets
 from course_utils.datasets.written_twice import LETTERS, spelled, twice
 
 torch.set_printoptions(precision=2, sci_mode=False, linewidth=88)
@@ -254,8 +254,9 @@ maps = {
 
 # %%
 axes = plotting.new_axes(10.5, 4.6, columns=2)
+named = [f"{letter} {place}" for place, letter in enumerate(whole)]
 for ax, (title, shown) in zip(axes, maps.items()):
-    plotting.attention_heatmap(shown, list(whole), list(whole), ax=ax, title=title)
+    plotting.attention_heatmap(shown, named, named, ax=ax, title=title)
 plotting.show(axes[0], "Two weight maps of dolphindolphin. Without a mask each of the "
               "first six rows looks at two places to its right, the letter after it "
               "and the letter after its copy, and row 7 at the latter. With the mask "
@@ -306,7 +307,13 @@ check("5.2", causal_mask)
 #
 # We cheated. Each key said which letter came **before** its place, and we wrote that in by hand. A model only gets the letters. So before a place can offer "I follow a d", something has to carry the *d* one place to the right.
 #
-# Attention can do that as well. Give every place a vector that says which place it is (a **position**), and let a query ask for the place one to the left. What it reads there, it adds to its own vector. With enough numbers in a vector the two can still be told apart, because they point in different directions. Now the place holds two letters, its own and the one before, and an attention in the **next layer** can look for either.
+# Attention can do that as well. Give every place a vector that says which place it is (a **position**), and let a query ask for the place one to the left. What it reads there, it adds to its own vector. With enough numbers in a vector the two can still be told apart, because they point in different directions. Now the place holds two letters, its own and the one before, and an attention in the **next layer** can look for either. Here are both layers on the text from above:
+
+# %%
+plotting.show(diagrams.induction(list(text)))
+
+# %% [markdown]
+# *Read it from below. An arrow leads from the place that looks to the place it looks at. In layer 0 each place looks one to the left and writes down what it finds there. In layer 1 the last place, a d, looks for the note "after d" and takes the letter from where it finds it.*
 #
 # How does a place come by its query, its key and its value? In the machine by hand we wrote them down. A model **makes** them from the vector $x$ that stands at the place, with three matrices, the same for all places:
 #
@@ -316,11 +323,15 @@ check("5.2", causal_mask)
 #
 # One attention hands on one mixture. Real text asks for more than one thing at once, so a model has several attentions side by side, its **heads**, each with small queries, keys and values of its own. The three matrices make those of all heads at once, and then they are cut. With 64 numbers and 4 heads, head 0 gets the first 16 of each query, key and value, head 1 the next 16, and so on. (Each of these was made from all 64 numbers of the place.) The outputs of the heads are laid side by side again, and one more matrix mixes them. In numbers to be learned that costs no more than one large head. Each head just looks with fewer numbers. Here the queries of two places, four numbers each, are cut for two heads:
 
+
 # %%
+def cut(x, num_heads):  # (B, L, d_model) -> (B, H, L, d_head)
+    return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
+
+
 q = torch.arange(8).view(1, 2, 4)  # (B=1, L=2, d_model=4)
-cut = q.unflatten(-1, (2, 2))  # (B, L, H=2, d_head=2)
 print("places:", q.tolist())
-print("heads: ", cut.transpose(1, 2).tolist())  # (B, H, L, d_head)
+print("heads: ", cut(q, 2).tolist())  # (B=1, H=2, L=2, d_head=2)
 
 # %% [markdown]
 # ### Task 5 · Split what a checkpoint packed (15 minutes, can wait)
@@ -370,7 +381,7 @@ check("6.1", split_packed)
 # %% [markdown]
 # ## A whole model on one page
 #
-# Here is a **decoder-only language model**, the kind that today's chatbots are, in three classes. Real ones are larger, and some of their parts have changed since (lessons 07, 08 and 14). The numbers that training is to find, its **parameters**, are in `nn.Linear` (a matrix), `nn.Embedding` (a vector for each letter or place) and `nn.LayerNorm`. First the attention, with the three matrices and the one that mixes. It keeps its weights so that we can look at them. (`change` changes nothing; later we take heads out there.)
+# Here is a **decoder-only language model**, the kind that today's chatbots are, in three classes. Real ones are larger, and some of their parts have changed since (lessons 07, 08 and 14). The numbers that training is to find, its **parameters**, are in `nn.Linear` (a matrix), `nn.Embedding` (a vector for each letter or place) and `nn.LayerNorm`. First the attention, with the three matrices and the one that mixes. `future` is the opposite of your mask, and what lies there gets minus infinity. The weights are kept so that we can look at them. (`change` changes nothing; later we take heads out there.)
 
 
 # %%
@@ -378,12 +389,12 @@ class Attention(nn.Module):
     def __init__(self, d_model, num_heads):
         super().__init__()
         self.num_heads, self.change = num_heads, lambda heads: heads
-        maps = (nn.Linear(d_model, d_model, bias=False) for _ in range(4))
-        self.query, self.key, self.value, self.mix = maps
+        self.query, self.key, self.value, self.mix = (
+            nn.Linear(d_model, d_model, bias=False) for _ in range(4))
 
     def forward(self, x):  # (B, L, d_model) -> the same
-        q, k, v = (f(x).unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
-                   for f in (self.query, self.key, self.value))  # (B, H, L, d_head)
+        q, k, v = (cut(f(x), self.num_heads)  # (B, H, L, d_head) each
+                   for f in (self.query, self.key, self.value))
         scores = q @ k.mT / q.shape[-1] ** 0.5  # (B, H, L, L)
         future = torch.ones_like(scores, dtype=torch.bool).triu(1)
         self.weights = scores.masked_fill(future, -math.inf).softmax(dim=-1)
@@ -451,8 +462,7 @@ print("26 scores for each place:", tuple(model(no_text).shape))
 part, x = first.attention, torch.randn(1, 7, 64)  # (B=1, L=7, d_model=64)
 with torch.no_grad():
     part(x)
-    q, k, v = (f(x).unflatten(-1, (4, 16)).transpose(1, 2)
-               for f in (part.query, part.key, part.value))  # (1, 4, 7, 16)
+    q, k, v = (cut(f(x), 4) for f in (part.query, part.key, part.value))
 try:
     _, weights = attention(q[:, :, -1:], k, v)
     same = torch.allclose(weights, part.weights[:, :, -1:], atol=1e-6)
@@ -639,7 +649,7 @@ axes = plotting.new_axes(10.5, 4.6, columns=2)
 for ax, layer, head in zip(axes, (0, 1), (writer, reader)):
     shown = model.layers[layer].attention.weights[0, head]  # (14, 14)
     title = f"layer {layer}, head {head}"
-    plotting.attention_heatmap(shown, list(whole), list(whole), ax=ax, title=title)
+    plotting.attention_heatmap(shown, named, named, ax=ax, title=title)
 plotting.show(axes[0], "Weights of two trained heads on dolphindolphin. The head of "
               "layer 0 has a stripe one place below the diagonal. That of layer 1 has, "
               "in its second seven rows, a stripe at the letter after the first copy.")
@@ -779,13 +789,13 @@ moved = right_by_place(twice(300, 12, torch.Generator().manual_seed(9)), start=8
 with torch.no_grad():
     model(long_ids)
 back = model.layers[0].attention.weights.diagonal(-1, dim1=-2, dim2=-1)  # (300, 4, 47)
-rows = torch.full((3, 24), math.nan)  # places 0 to 23, where nothing is known NaN
-rows[0, 1:], rows[1, 9:20] = right, moved
-rows[2, 1:] = 100 * back[:, writer].mean(dim=0)[:23]
+drawn = torch.full((3, 24), math.nan)  # places 0 to 23, where nothing is known NaN
+drawn[0, 1:], drawn[1, 9:20] = right, moved
+drawn[2, 1:] = 100 * back[:, writer].mean(dim=0)[:23]
 names = ("24 letters, right of 100", "12 letters moved by 8, right of 100",
          "the writer, % of weight one letter back")
 ax = plotting.new_axes(9, 4)
-plotting.curves(torch.arange(24), dict(zip(names, rows)), ylabel="of 100", ax=ax,
+plotting.curves(torch.arange(24), dict(zip(names, drawn)), ylabel="of 100", ax=ax,
                 xlabel="place of the answer, where the note has to be written")
 plotting.mark_places(ax, {"first place without an answer in training": 16})
 ax.legend(loc="upper left", bbox_to_anchor=(0.69, 1), frameon=False, fontsize=8)
