@@ -15,6 +15,7 @@ from .live_figure import WIDE, LiveFigure, slider
 
 RULES = ("add", "replace (delta rule)")
 MOST = 200  # positions
+LOWEST = -0.4  # cosine that is drawn
 
 
 def cache_and_state(keys: Float[Tensor, "L d_k"], values: Float[Tensor, "L d_v"]) -> LiveFigure:
@@ -43,6 +44,7 @@ def cache_and_state(keys: Float[Tensor, "L d_k"], values: Float[Tensor, "L d_v"]
         raise ValueError(f"keys has {len(keys)} positions; expected 2 to {MOST}")
     keys = F.normalize(keys, dim=-1)
     each = keys.shape[1] + values.shape[1]  # numbers that a cache keeps of a position
+    bound = float(written(keys, values, 1.0, RULES[0])[0].abs().max())  # the same colors at every position
 
     def draw(figure: Figure, position: int, window: int, sinks: int, decay: float, rule: str) -> None:
         state, fidelity = written(keys[:position], values[:position], decay, rule)
@@ -56,15 +58,16 @@ def cache_and_state(keys: Float[Tensor, "L d_k"], values: Float[Tensor, "L d_v"]
         for i, (title, heights) in enumerate(rows.items()):
             ax = figure.add_axes((0.07, 0.71 - 0.29 * i, 0.58, 0.18))
             ax.stairs(heights.tolist(), [i - 0.5 for i in range(position + 1)], fill=True, color=plotting.COLORS[i])
-            ax.set(xlim=(-0.5, len(keys) - 0.5), ylim=(min(0.0, float(heights.min())), 1.05), yticks=[0, 1])
+            ax.set(xlim=(-0.5, len(keys) - 0.5), ylim=(LOWEST if i == 2 else 0.0, 1.05), yticks=[0, 1])
+            ax.set_ylabel("cosine" if i == 2 else "kept", fontsize=9)
             ax.axhline(0, color="0.6", lw=0.8)
             ax.set_title(title, fontsize=10, loc="left")
         ax.set_xlabel("position that is read")
-        grid = figure.add_axes((0.72, 0.13, 0.24, 0.76))
-        bound = max(float(state.abs().max()), 1e-6)
-        grid.imshow(state.T.numpy(), cmap="RdBu_r", vmin=-bound, vmax=bound, aspect="auto")
+        grid = figure.add_axes((0.72, 0.13, 0.21, 0.76))
+        image = grid.imshow(state.T.numpy(), cmap="RdBu_r", vmin=-bound, vmax=bound, aspect="auto")
         grid.set(xticks=[], yticks=[], xlabel="features of the keys", ylabel="features of the values")
         grid.set_title("the state", fontsize=10)
+        figure.colorbar(image, cax=figure.add_axes((0.945, 0.13, 0.015, 0.76))).ax.tick_params(labelsize=8)
 
     longest = len(keys)
     controls = {

@@ -398,8 +398,8 @@ for ax, (title, curves) in zip(axes, both.items(), strict=True):
 plotting.show(
     axes[0],
     "Memory of a rank by number of ranks, both axes logarithmic. Forward, gathering "
-    "and then going by blocks runs with the ring up to 8 ranks and turns flat, gathering "
-    "lies above both. Backward, gathering falls more slowly than the ring.",
+    "and then going by blocks runs with the ring up to 8 ranks and turns flat. "
+    "Gathering lies above both. Backward, gathering falls more slowly than the ring.",
 )
 
 # %%
