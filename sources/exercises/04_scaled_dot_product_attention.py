@@ -79,6 +79,8 @@ def attention(query, key, value):
 #     query.shape[-1] ** 0.5 => key.shape[-2] ** 0.5
 # the scores are divided by the root of query.shape[1], a length or a number of heads.
 #     query.shape[-1] ** 0.5 => query.shape[1] ** 0.5
+# the scores are divided by the root of len(query), which is the size of its first axis.
+#     query.shape[-1] ** 0.5 => len(query) ** 0.5
 # the scores are divided by the fourth root of d_k: half of the scaling is missing.
 #     query.shape[-1] ** 0.5 => query.shape[-1] ** 0.25
 # Try: divide the scores by the root first, then take the softmax.
@@ -94,6 +96,8 @@ def attention(query, key, value):
 # Try: the keys of one query share the weight among them: each row sums to 1.
 # a softmax over the queries (dim=-2): the columns sum to 1.
 #     torch.softmax(scores, dim=-1) => scores.softmax(-2)
+# a softmax over axis 1: with one leading axis these are the queries, with two it is the second of them. dim=-1 is the keys always.
+#     torch.softmax(scores, dim=-1) => scores.softmax(1)
 # Try: subtract something that every row has for itself, or use torch.softmax.
 # exponentials without a shift: exp(100) overflows, exp(-110) is 0: NaN.
 #     torch.softmax(scores, dim=-1) => scores.exp() / scores.exp().sum(-1, keepdim=True)

@@ -129,6 +129,11 @@ def causal_mask(L_q, L_k):
 # Try: rows are queries and columns keys; keep the lower triangle.
 # queries see themselves and the future, not the past: the other triangle.
 #     <= pos => >= pos
+# True stands where a key is hidden; here it must stand where a key may be seen.
+#     <= pos => > pos
+# True stands where a key is hidden, the other way around, and the triangle begins at the first key, whatever the lengths.
+#     torch.arange(L_k - L_q, L_k) => torch.arange(L_q)
+#     <= pos => > pos
 # Try: the last query stands at the last key: by how much is it shifted if there are L_k keys?
 # the diagonal is shifted by L_q, not by L_k - L_q: right where L_k is twice L_q.
 #     torch.arange(L_k - L_q, L_k) => torch.arange(L_q, 2 * L_q)
