@@ -809,7 +809,15 @@ check("14.8", smaller_from)
 # ### 14.9 · Why recall falls
 # 2 points · difficulty 3 of 5 · 4 minutes · core
 #
-# A layer with linear attention reads pairs and is asked for the value of a key. It has learned on texts of 4 to 64 pairs, and with 64 pairs it's right half of the time. To find the reason, each row changes something. The second to the fourth row are new trainings. For the last row nothing was trained anew: the layers of the first row read 8 pairs and then 56 times one of these 8 again, with the same value, drawn at random. All use the learning rate that was chosen for this kind. These are the shares of right answers, for texts of 8 pairs and of 64, and with 64 pairs also by the place of the pair that is asked for:
+# A layer with linear attention reads pairs and is asked for the value of a key. It has learned on texts of 4 to 64 pairs, and with 64 pairs it's right half of the time. To find the reason, each row changes something. The second to the fourth row are new trainings. For the last row nothing was trained anew: the layers of the first row read 8 pairs and then 56 times one of these 8 again, with the same value, drawn at random. All use the learning rate that was chosen for this kind. These are the shares of right answers, for texts of 8 pairs and of 64, and with 64 pairs also by the place of the pair that is asked for. (In the third row the embeddings are twice as long, too. A query is as long as a key.)
+#
+# Run the cell below for the numbers. Which cause fits all its rows?
+#
+# - **a.** The state fades. By the time of the question, what came early is gone.
+# - **b.** The state has too few numbers. How many of them are for keys and how many for values makes no difference.
+# - **c.** There are too few directions for so many keys. A read finds the wanted value with parts of others, whose keys aren't at right angles to it.
+# - **d.** The training was too short. The layer knows how to recall, and isn't done with long texts.
+# - **e.** The texts are too long. After so many writes something in the layer gets out of hand.
 
 # %%
 rows = [row for row in read_rows("recall") if row["part"] == "shown"]
@@ -835,17 +843,6 @@ for change in changes:
     shares = [mean_share(change, column) for column in columns]
     print(f"{change:34}", *(f"{share:11.2f}" for share in shares))
 print(f"{'8 pairs and 56 repetitions':34} {mean_share('nothing', '8 repeated'):11.2f}")
-
-# %% [markdown]
-# (In the third row the embeddings are twice as long, too. A query is as long as a key.)
-#
-# Which cause fits all rows?
-#
-# - **a.** The state fades. By the time of the question, what came early is gone.
-# - **b.** The state has too few numbers. How many of them are for keys and how many for values makes no difference.
-# - **c.** There are too few directions for so many keys. A read finds the wanted value with parts of others, whose keys aren't at right angles to it.
-# - **d.** The training was too short. The layer knows how to recall, and isn't done with long texts.
-# - **e.** The texts are too long. After so many writes something in the layer gets out of hand.
 
 # %% tags=["quiz"]
 quiz_14_9 = ""  # your letter between the quotes
@@ -946,7 +943,7 @@ check("14.10", recall_results)
 # </details>
 
 # %% tags=["solution", "nbval-ignore-output"]
-print("share with 8, 32 and 64 pairs; 64 pairs by seed 0 alone, after 400; values known")
+print("8, 32 and 64 pairs; 64 by seed 0 alone, after 400; values known")
 for form in FORMS:
     row = [f"{means[*form, pairs]:.2f}" for pairs in (8, 32, 64)]
     alone = f"{recall_results[*form, 64][0]:.2f}, {recall_results[*form, 'longer']:.2f}"

@@ -290,8 +290,8 @@ for place in range(600):  # the same text, with a cache that keeps everything
     model.next_logits(written[:, place : place + 1], cache=everything)
 begin = prompt.shape[1] - 1  # the window's first step took the whole prompt
 for place in (50, 300, 599):
-    print(f"position {place}: the window's step reads {seen[place - begin]} keys,", end="")
-    print(f" that of the cache with everything {grown[place]}")
+    by_window, by_all = seen[place - begin], grown[place]
+    print(f"position {place}: with the window {by_window} keys, with all {by_all}")
 print("position 1,519, with the window:", seen[1519 - begin])
 
 # %% [markdown]
@@ -779,8 +779,9 @@ def by_elu(x):
     return F.elu(x) + 1  # Katharopoulos et al., and exercise 14.4
 
 
+# %%
 def off_from_softmax(phi, spread):
-    """How far the output is from the softmax's, where scores have this standard deviation."""
+    """How far the output is from the softmax's; the spread is that of the scores."""
     q, k, v = torch.randn(3, 256, 16, generator=torch.Generator().manual_seed(0))
     q, k = (x * math.sqrt(spread) / 2 for x in (q, k))
     exact, weights = (q @ k.T).softmax(dim=-1) @ v, phi(q) @ phi(k).T
