@@ -856,7 +856,7 @@ quiz_14_9 = "c"
 # - **a.** then the first pairs would be recalled less often than the last. They are recalled just as often.
 # - **b.** in the third row the state has as many numbers as in the first, and it recalls about half as much. So it matters what they're for. More numbers in the values help too, if the embeddings have them to give, but that's another question.
 # - **c.** more numbers in a key are more directions that are at right angles to one another, and that's the one change that helps. It hits early and late pairs alike, and it's there after any training.
-# - **d.** ten times as many updates bring a hundredth. What is missing is half.
+# - **d.** ten times as many updates bring a few hundredths at most. What is missing is half.
 # - **e.** with repetitions the text is as long and as much is written, and it's right nine times out of ten, not half of the time. (With 8 pairs alone it's right 99 times out of 100. What the repetitions take away is that some pairs were drawn more often than others. If each comes equally often, the whole state is multiplied by one number, and the layer's norm takes that out.)
 
 # %% tags=["check"]
