@@ -52,9 +52,9 @@ CUTS, EVERY_PLACE = (8, 16, 32, 64, 128, 256, 512), 28  # characters that are le
 FIELDS = ("what", "kind", "length", "at", "bits", "error", "megabytes", "seconds")
 
 
-def explicit(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+def explicit(q: Tensor, k: Tensor, v: Tensor, causal: bool = True) -> Tensor:
     """With a table of all weights."""
-    return scaled_dot_product_attention(q, k, v, AttentionMask(is_causal=True))[0]
+    return scaled_dot_product_attention(q, k, v, AttentionMask(is_causal=True) if causal else None)[0]
 
 
 def in_blocks(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
@@ -62,14 +62,16 @@ def in_blocks(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return attention_in_blocks(q, k, v, AttentionMask(is_causal=True))
 
 
-def left_to_autograd(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+def left_to_autograd(q: Tensor, k: Tensor, v: Tensor, causal: bool = True) -> Tensor:
     """In blocks of the same size, but with PyTorch's own backward pass, for which it keeps what each block has made."""
     outputs = []
     for start in range(0, q.shape[2], BLOCK):
         rows = slice(start, start + BLOCK)
-        on_diagonal = causal_mask(q[:, :, rows].shape[2])
+        on_diagonal = causal_mask(q[:, :, rows].shape[2]) if causal else None
         output, log_sums = partial_attention(q[:, :, rows], k[:, :, rows], v[:, :, rows], on_diagonal)
-        for first in range(0, start, BLOCK):
+        for first in range(0, start if causal else q.shape[2], BLOCK):
+            if first == start:
+                continue  # it was the first
             keys = slice(first, first + BLOCK)
             output, log_sums = merge(output, log_sums, *partial_attention(q[:, :, rows], k[:, :, keys], v[:, :, keys]))
         outputs.append(output)
@@ -77,14 +79,15 @@ def left_to_autograd(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 
 
 ATTENTION = {"explicit": explicit, "in blocks": in_blocks, LEFT: left_to_autograd}
+UNMASKED = {f"{kind}, no mask": partial(ATTENTION[kind], causal=False) for kind in ("explicit", LEFT)}  # at one length
 MOST = {"explicit": 16_384, LEFT: 16_384}  # the longest text of each kind; no entry: all lengths
 
 
-def attend(kind: str, backward: bool, length: int) -> list[dict[str, object]]:
+def attend(kind: str, backward: bool, length: int, what: str = "") -> list[dict[str, object]]:
     """Peak memory and time of one attention, in a new process: by how much it grows beyond what it had before."""
     with get_context("spawn").Pool(1) as pool:
         megabytes, seconds = pool.apply(measure, (kind, backward, length))
-    return [row(way_of(backward), kind, length, megabytes=megabytes, seconds=seconds)]
+    return [row(what or way_of(backward), kind, length, megabytes=megabytes, seconds=seconds)]
 
 
 def measure(kind: str, backward: bool, length: int) -> tuple[float, float]:
@@ -101,7 +104,7 @@ def once(kind: str, backward: bool, length: int) -> tuple[float, float]:
         tensor.requires_grad_(backward)
 
     def work() -> None:
-        output = ATTENTION[kind](*inputs)
+        output = (ATTENTION | UNMASKED)[kind](*inputs)
         if backward:
             output.sum().backward()
 
@@ -193,6 +196,9 @@ def runs(_table: Path) -> Iterator[Run]:
                 if length <= MOST.get(kind, length):
                     wanted = {"what": way_of(backward), "kind": kind, "length": length}
                     yield wanted, partial(attend, kind, backward, length)
+    for kind in UNMASKED:
+        wanted = {"what": "forward and backward, no mask", "kind": kind, "length": LENGTHS[3]}
+        yield wanted, partial(attend, kind, True, LENGTHS[3], wanted["what"])
     for name in CACHES:
         yield {"what": "reading", "kind": name, "length": READ}, partial(read, name)
     yield {"what": "cut", "kind": "all that is left", "length": max(CUTS)}, cut

@@ -43,7 +43,7 @@ SEEDS, SIZE_SEEDS = (0, 1, 2, 3, 4), (0, 1, 2)
 TASKS = ("once", "twice")
 ALL = [(kind, D_HEAD, D_MODEL, task, STEPS) for task in TASKS for kind in KINDS]
 SIZES = [(kind, d_head, D_MODEL, "once", STEPS) for kind in ("linear", "delta") for d_head in (4, 16, 32)]
-WIDE = [("linear", D_HEAD // 2, 2 * D_MODEL, "once", STEPS)]
+WIDE = [("linear", d_head, 2 * D_MODEL, "once", STEPS) for d_head in (D_HEAD // 2, D_HEAD)]
 LONGER = [
     *((kind, D_HEAD, D_MODEL, "once", 10 * STEPS) for kind in ("linear", "delta")),
     ("softmax", D_HEAD, D_MODEL, "twice", 10 * STEPS),

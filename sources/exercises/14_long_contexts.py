@@ -432,7 +432,7 @@ check("14.4", linear_attention)
 #
 # Now nothing is divided. Instead every position has a decay $a_i$, which multiplies the whole state before the position writes into it:
 #
-# $$S_i = a_i\, S_{i-1} + k_i v_i^\top \qquad o_i = q_i S_i$$
+# $$S_i = a_i\, S_{i-1} + k_i^\top v_i \qquad o_i = q_i S_i$$
 #
 # Write `decayed_chunks(query, key, value, decay, chunk_size, state)`, which gives the same with few operations. Within a chunk it works with a table of queries by keys, and from chunk to chunk it hands on a state.
 #
@@ -809,7 +809,7 @@ check("14.8", smaller_from)
 # ### 14.9 · Why recall falls
 # 2 points · difficulty 3 of 5 · 4 minutes · core
 #
-# A layer with linear attention reads pairs and is asked for the value of a key. It has learned on texts of 4 to 64 pairs, and with 64 pairs it's right half of the time. To find the reason, each row changes something. The second to the fourth row are new trainings. For the last row nothing was trained anew: the layers of the first row read 8 pairs and then 56 times one of these 8 again, with the same value, drawn at random. All use the learning rate that was chosen for this kind. These are the shares of right answers, for texts of 8 pairs and of 64, and with 64 pairs also by the place of the pair that is asked for. (In the third row the embeddings are twice as long, too. A query is as long as a key.)
+# A layer with linear attention reads pairs and is asked for the value of a key. It has learned on texts of 4 to 64 pairs, and with 64 pairs it's right half of the time. To find the reason, each row changes something. The second to the fifth row are new trainings, the second from one seed. For the last row nothing was trained anew: the layers of the first row read 8 pairs and then 56 times one of these 8 again, with the same value, drawn at random. All use the learning rate that was chosen for this kind. These are the shares of right answers, for texts of 8 pairs and of 64, and with 64 pairs also by the place of the pair that is asked for. (Where values are twice as long, so are the embeddings. A query is as long as a key. In the last row some pairs come more often than others. If each comes equally often, it's as in the first row.)
 #
 # Run the cell below for the numbers. Which cause fits all its rows?
 #
@@ -828,6 +828,7 @@ changes = {  # what is changed -> size of keys, size of values, updates
     "ten times as many updates": ("8", "64", "10000"),
     "keys half, values twice as long": ("4", "128", "1000"),
     "keys twice as long": ("16", "64", "1000"),
+    "values twice as long": ("8", "128", "1000"),
 }
 
 
@@ -854,10 +855,10 @@ quiz_14_9 = "c"
 # Why each option is right or wrong:
 #
 # - **a.** then the first pairs would be recalled less often than the last. They are recalled just as often.
-# - **b.** in the third row the state has as many numbers as in the first, and it recalls about half as much. So it matters what they're for. More numbers in the values help too, if the embeddings have them to give, but that's another question.
-# - **c.** more numbers in a key are more directions that are at right angles to one another, and that's the one change that helps. It hits early and late pairs alike, and it's there after any training.
+# - **b.** in the third row the state has as many numbers as in the first, and it recalls about half as much. In the fourth and the fifth it has twice as many, and longer keys help more than longer values. So it matters what the numbers are for.
+# - **c.** more numbers in a key are more directions that are at right angles to one another, and that helps most. Longer values help as well, since the wanted one is then easier to tell from a mixture. It hits early and late pairs alike, and it's there after any training.
 # - **d.** ten times as many updates bring a few hundredths at most. What is missing is half.
-# - **e.** with repetitions the text is as long and as much is written, and it's right nine times out of ten, not half of the time. (With 8 pairs alone it's right 99 times out of 100. What the repetitions take away is that some pairs were drawn more often than others. If each comes equally often, the whole state is multiplied by one number, and the layer's norm takes that out.)
+# - **e.** with repetitions the text is as long and as much is written, and it's right nine times out of ten, not half of the time. (With 8 pairs alone it's right 99 times out of 100. What the repetitions take away is that some pairs were drawn more often than others. If each comes equally often, it's 99 again: the whole state is multiplied by one number, and the layer's norm takes that out.)
 
 # %% tags=["check"]
 check("14.9", quiz_14_9)

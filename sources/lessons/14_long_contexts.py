@@ -9,13 +9,14 @@
 # %% [markdown]
 # # 14 · Long contexts
 #
-# By the end you can write three answers to texts that are too long, and say what each one costs and what it forgets.
+# By the end you can handle texts that are too long in three ways, and say what each one costs and what it forgets.
 #
 # {{colab_link}} · short path about 85 minutes with its exercises (59 + 26), everything about 4 hours · builds on lessons 04, 05, 07, 08 and 12
 
 # %% tags=["setup"]
 import functools
 import math
+import random
 import time
 
 import torch
@@ -39,7 +40,7 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=88)
 torch.set_num_threads(1)  # small tensors: threads would only get in each other's way
 
 # %% [markdown]
-# A text of $L$ tokens costs attention twice. In training, each head compares every query with every key, which makes $L^2$ weights. In writing, the model keeps the keys and values of all that came before, and reads them all at every step. That's harmless for a sentence, and not for a long book of a few hundred thousand tokens.
+# A text of $L$ tokens costs attention twice. In training, each head compares every query with every key, which makes $L^2$ weights. In writing, the model keeps the keys and values of all that came before, and reads them all at every step. That's harmless for a sentence, but not for a book of a few hundred thousand tokens.
 #
 # We take three ways out. You can compute **exactly the same** without ever holding all the weights. You can **look back less far**. Or you can give up the softmax and squeeze the past into a **state** that never grows.
 #
@@ -50,7 +51,7 @@ torch.set_num_threads(1)  # small tensors: threads would only get in each other'
 # 3. compute attention without a softmax in three forms that give the same result;
 # 4. make a state forget, and overwrite;
 # 5. measure how much a state recalls, and say what gets in the way;
-# 6. (*more*) mix layers of several kinds, as many published models do.
+# 6. (*more*) say what a model saves that mixes layers of several kinds, as many published models do.
 
 # %% [markdown]
 # ## 14.1 The bill
@@ -78,13 +79,13 @@ def megabytes(attend, length):
 
 # %% tags=["nbval-ignore-output"]
 megabytes(explicit, 256)  # the first call also loads what the library needs
-for length in (2048, 4096):
+for length in (4096, 8192):
     took, table = megabytes(explicit, length), 4 * length**2 / 1e6  # float32
     print(f"L = {length:,}: {took:6.0f} MB, {took / table:.1f} tables of L x L")
 print(f"one table at L = 32,768: {4 * 32_768**2 / 1e6:,.0f} MB")
 
 # %% [markdown]
-# Several whole tables are held at once. (Such a measurement is good to some megabytes, so trust the longer text more.) At 32,768 tokens *one* table of one head of one layer has more than four gigabytes.
+# Several whole tables are held at once, and twice the length takes four times as much. At 32,768 tokens *one* table of one head of one layer has more than four gigabytes.
 #
 # And here is what's kept while a model **writes**, a key and a value for each head of keys and values in each layer (lesson 07):
 
@@ -102,9 +103,9 @@ print(f"the model itself: {8.03e9 * 2 / 2**30:.1f} GiB")  # 8.03 billion paramet
 # ## 14.2 The same result without the table
 # *Core · 11 minutes*
 #
-# Lesson 04 took the keys in **blocks** and kept a running maximum $m$, a sum $s$ of exponentials and a weighted sum of values. That's the forward pass. But autograd keeps what it needs for the way back, and for `softmax(scores) @ values` that's all the weights.
+# Lesson 04 took the keys in **blocks** and kept a running maximum $m$, a sum $z$ of exponentials and a weighted sum of values. That's the forward pass. But autograd keeps what it needs for the way back, and for `softmax(scores) @ values` that's all the weights.
 #
-# Don't keep them. **Compute them again.** One number for each query is enough, the logarithm of its sum, $\ell_i = m_i + \ln s_i$. With it you can get any block of weights at any time:
+# Don't keep them. **Compute them again.** One number for each query is enough, the logarithm of its sum, $\ell_i = m_i + \ln z_i$. With it you can get any block of weights at any time:
 #
 # $$a_{ij} = e^{\,s_{ij} - \ell_i}, \qquad s_{ij} = \tfrac{1}{\sqrt{d_k}}\, q_i k_j^\top .$$
 #
@@ -210,9 +211,18 @@ plotting.show(
 )
 
 # %% [markdown]
-# *Each point was measured once, in a process of its own, less what that process had before (`python -m experiments long_contexts`). From 4,096 on, twice the length takes the explicit form about four times the memory. In blocks it never takes more than about twice as much.*
+# *Each point was measured once, in a process of its own, less what that process had before (`python -m experiments long_contexts`). From 4,096 on, twice the length takes the explicit form about four times the memory. In blocks twice the length never takes more than about twice the memory.*
 #
-# The third curve has blocks too, but leaves the backward pass to autograd, which keeps what each block has made. It grows as steeply as the explicit form and takes about half as much, since blocks that are hidden aren't made. So it's not the blocks alone that save the memory. It's throwing them away and computing them again.
+# The third curve has blocks too, but leaves the backward pass to autograd, which keeps what each block has made. It grows as steeply as the explicit form. Here it takes half as much, but that's the mask, which spares it nearly half of the blocks and costs the explicit form one and a half tables more. Without a mask it takes more than the explicit form:
+
+# %%
+unmasked = measured("forward and backward, no mask", "length", "megabytes")
+for kind, by_length in unmasked.items():
+    tables = by_length[8192] / (4 * 8192**2 / 1e6)
+    print(f"{kind:38} {tables:.1f} tables of L x L at 8,192")
+
+# %% [markdown]
+# So it's not the blocks that save the memory. It's throwing them away and computing them again.
 #
 # The price is that the scores are computed twice (*more*, "What blocks cost"). **Do exercise 14.1 now (6 minutes, {{exercises_link}}).** In 14.2 (*more*) you write the whole backward pass.
 
@@ -255,26 +265,40 @@ widgets.came_out("14.B", lost)
 # %% [markdown]
 # *With a window the model reads all 4,096 characters about as well as the first 512. And a window of 64 costs little more.* What a stack of four such layers can reach is more than 64 characters, though, up to 252 (exercise 14.3). How much this model makes of what's far back is looked at in "What lies far back" (*more*).
 #
-# The cache needn't grow, either. **When a new position comes, the oldest one goes.** Then the model can write on and on:
+# The cache needn't grow, either. **When a new position comes, the oldest one goes:**
+
 
 # %%
-def watched(cache):
-    """A list that grows by the number of keys that each step gets to read."""
-    update, seen = cache[0].update, []
+def window_step(q, k, v, kept, size):
+    """The newest query, (1, d), against the latest ``size`` keys; kept are unturned."""
+    keys, values = (torch.cat(pair)[-size:] for pair in zip(kept, (k, v), strict=True))
+    angles = rotary_angles(torch.arange(len(keys)), k.shape[1]).float()  # in the cache
+    turned = apply_rope(keys, angles.cos(), angles.sin())
+    q = apply_rope(q, angles[-1:].cos(), angles[-1:].sin())  # the last place is its own
+    weights = (q @ turned.T / k.shape[1] ** 0.5).softmax(dim=-1)
+    return weights @ values, (keys, values)
 
-    def watching(key, value):
-        keys, values = update(key, value)
-        seen.append(keys.shape[2])
-        return keys, values
 
-    cache[0].update = watching
-    return seen
+# %%
+q, k, v = (x[0, 0].detach() for x in inputs(300))  # (300, 64) each
+kept, by_steps = (k[:0], v[:0]), []
+for place in range(300):
+    now = slice(place, place + 1)
+    output, kept = window_step(q[now], k[now], v[now], kept, size=50)
+    by_steps.append(output)
+angles = rotary_angles(torch.arange(300), 64).float()  # places in the text
+q, k = (apply_rope(x, angles.cos(), angles.sin()) for x in (q, k))
+seen = sliding_window_mask(300, window=50)[0, 0]
+by_mask, _ = scaled_dot_product_attention(q, k, v, seen)
+same = torch.allclose(torch.cat(by_steps), by_mask, atol=1e-4)
+print(f"{len(kept[0])} keys are kept; the same as with a mask: {same}")
 
+# %% [markdown]
+# The keys are kept *unturned*. At every reading each of them is turned (RoPE, lesson 08) to its place **in the cache**. In a plain window two places are as far apart there as in the text, and a score depends only on the distance. So the result is that of a mask over the whole text. And our model, which has room for 1,024 positions, can write on and on:
 
 # %% tags=["nbval-ignore-output"]
 model = pretrained.load("language_model").requires_grad_(False)
 cache = model.start_window(1, 128)
-seen = watched(cache)
 rng, started = torch.Generator().manual_seed(0), time.process_time()
 prompt = encode_text("The function returns ")[None]
 written = generate(
@@ -283,19 +307,8 @@ written = generate(
 print(f"{1500 / (time.process_time() - started):.0f} characters a second")
 print("...", decode_text(written[0, -200:]))
 
-# %%
-everything = model.start_cache(1, 600)
-grown = watched(everything)
-for place in range(600):  # the same text, with a cache that keeps everything
-    model.next_logits(written[:, place : place + 1], cache=everything)
-begin = prompt.shape[1] - 1  # the window's first step took the whole prompt
-for place in (50, 300, 599):
-    by_window, by_all = seen[place - begin], grown[place]
-    print(f"position {place}: with the window {by_window} keys, with all {by_all}")
-print("position 1,519, with the window:", seen[1519 - begin])
-
 # %% [markdown]
-# With the window no step reads more than 128 keys, however long the text. So a step needn't slow down. Here are 20,000 characters with a window and with a cache that keeps everything. (The machine was busy with other work, so look only at large differences.)
+# With the window no step reads more than 128 keys, however long the text. So a step needn't slow down. Here are 20,000 characters with a window and with a cache that keeps everything:
 
 # %%
 hundred = measured("writing", "at", "seconds")
@@ -305,7 +318,8 @@ for name, by in hundred.items():  # one time for each thousand characters
     print(f"{name:20} {first:.0f} characters a second, at the end {last:.0f}")
 
 # %% [markdown]
-# The model has room for 1,024 **positions**, and these texts are longer. (For the cache that keeps everything we gave a copy of the model more room.) That's no trouble for the window, because it keeps its keys *unturned*. At every reading it turns each of them (RoPE, lesson 08) to its place **in the cache**. In a plain window two places are as far apart there as in the text, and a score depends only on the distance. It's the same as a mask:
+# (For the cache that keeps everything we gave a copy of the model more room.) The model's own window does what a mask would do in all four layers:
+
 
 # %%
 def logits_under(mask, ids):
@@ -332,7 +346,7 @@ for sinks, plain in pairs.items():
     print(f"{sinks}: {more:+.3f} bits compared with {plain}")
 
 # %% [markdown]
-# It has no sinks to miss. Lesson 13 measured that none of its heads gives the first letter more than an even share. Why large models have sinks and ours doesn't, we haven't traced. What if the first four *aren't* moved up? See "Places in the cache" (*more*). Exercise 14.3 (*more*) asks how far back a stack of windows reaches.
+# It has no sink at the beginning to miss. Lesson 13 measured that none of its heads gives the first letter more than an even share. Why large models have sinks and ours doesn't, we don't know. What if the first four *aren't* moved up? See "Places in the cache" (*more*). Exercise 14.3 (*more*) asks how far back a stack of windows reaches.
 
 # %% [markdown]
 # ## 14.4 Without a softmax
@@ -467,9 +481,9 @@ def error(keys, rng):
 
 rng = torch.Generator().manual_seed(1)
 for pairs in (2, 4, 8, 16, 32):
-    random = F.normalize(torch.randn(200, pairs, 8, generator=rng), dim=-1)
+    drawn = F.normalize(torch.randn(200, pairs, 8, generator=rng), dim=-1)
     formula = (pairs - 1) / 8
-    print(f"{pairs:2} pairs: {error(random, rng):.2f}, formula {formula:.2f}", end="")
+    print(f"{pairs:2} pairs: {error(drawn, rng):.2f}, formula {formula:.2f}", end="")
     straight = torch.linalg.qr(torch.randn(200, 8, 8, generator=rng)).Q[:, :pairs]
     print(f", at right angles {error(straight, rng):.2f}" if pairs <= 8 else "")
 
@@ -518,7 +532,7 @@ for kind in kinds:
     print(f"{kind:22}", *(f"{mean:6.3f}" for mean in means))
 
 # %% [markdown]
-# For decay that's 0.01, for the softmax 0.1, and for the other three 0.03. (For the softmax every rate does equally well, so its choice doesn't matter, though it lies at the edge.) With 0.1 decay and delta break down. And one rate for all can mislead. These are the shares for 64 pairs and keys that come once, with 0.003:
+# For decay that's 0.01, for the softmax 0.1, and for the other three 0.03. (For the softmax every rate does equally well, so its choice doesn't matter, though it lies at the edge.) With 0.1 decay learns nothing, and delta does much worse. And one rate for all can mislead. These are the shares for 64 pairs and keys that come once, with 0.003:
 
 # %%
 for kind in ("linear", "decay", "delta"):
@@ -553,7 +567,7 @@ for task in tasks:
 widgets.came_out("14.C", shares("once", "linear")[:, -1].mean().item())
 
 # %% [markdown]
-# *Five seeds, with bands from the lowest to the highest. On the left the two softmax curves coincide, and so do those of the three states.* **Once:** with a softmax every value is found. A state makes more and more mistakes when there are more pairs than its keys have dimensions. And the three states differ little. Decay is learned, and changes nothing here, where nothing needs to be forgotten. The delta rule is right as often as adding up, though not for the same pairs:
+# *Five seeds, with bands from the lowest to the highest. On the left the two softmax curves coincide, and so do those of the three states.* **Once:** with a softmax every value is found. A state makes more and more mistakes when there are more pairs than its keys have dimensions. And the three states differ little. Decay is learned, and changes hardly anything here, where nothing needs to be forgotten. The delta rule is right as often as adding up, though not for the same pairs:
 
 # %%
 ends = ["first of 64", "last of 64"]
@@ -564,7 +578,7 @@ for kind in ("linear", "decay", "delta"):
 # %% [markdown]
 # As in section 14.5, it keeps more of the latest pairs than of the first.
 #
-# **Twice:** here the rule decides. The delta rule is ahead of the other states at every number of pairs. Adding up leaves both values in the state. But look at the softmax, which is right half of the time. It sees both values and can't tell which came later, because nothing in this layer says where a key is (lesson 08). If that's the reason, it should be enough to let its weights decay with each position. *Softmax with decay* (Lin et al., 2025) does that, and gets nearly all of them.
+# **Twice:** here the rule decides. The delta rule is ahead of the other states at every number of pairs. Adding up leaves both values in the state. But look at the softmax, which is right half of the time. It sees both values and can't tell which came later, because nothing in this layer says where a key is (lesson 08). If that's the reason, it should be enough to let its weights decay with each position. *Softmax with decay* (Lin et al., 2025) does that, and gets them all.
 #
 # Would longer keys help, or more training? All of these have 64 pairs. Keys come once unless it says "twice":
 
@@ -574,6 +588,8 @@ for kind in ("linear", "delta"):
         right = shares("once", kind, d_k)[:, -1]
         spread = f"{right.min():.2f} to {right.max():.2f}"
         print(f"{kind}, d_k = {d_k}: {right.mean():.2f} ({spread})")
+right = shares("once", "linear", d_model="128")[:, -1]
+print(f"linear, d_k = 8, values twice as long: {right.mean():.2f}")
 for setting in ("once linear", "once decay", "once delta", "twice softmax"):
     task, kind = setting.split()
     long = shares(task, kind, updates=10_000)[0, -1]
@@ -581,7 +597,24 @@ for setting in ("once linear", "once decay", "once delta", "twice softmax"):
     print(f"{setting}: {short:.2f}, after 10 times the updates {long:.2f} (one seed)")
 
 # %% [markdown]
-# With longer keys, and so a larger state, both recall more. Ten times the training adds a few hundredths at most. A cache grows with what it has to remember, and a state doesn't. In these runs no rule for writing made up for that. What a rule decides is *which* value stays when a key comes back.
+# With longer keys, and so a larger state, both recall more. Longer values help as well, but less than longer keys in a state of as many numbers. Ten times the training adds a few hundredths at most.
+#
+# Is it interference, as for random keys? If so, a wrong answer should be no odd symbol, but a value that belongs to another key of the same text. And training can't help much if the keys already overlap as little as possible. Of 128 directions in 8 dimensions the squared dot products can't average less than $\frac{128 - 8}{8 \cdot 127}$. Both can be seen in the layer that was trained above:
+
+# %% tags=["nbval-ignore-output"]
+keys, values, right = recall.make_batch(256, 64, torch.Generator().manual_seed(7))
+with torch.no_grad():
+    said = live(keys, values)[:, 64:].argmax(dim=-1)  # (256, 16)
+    k = F.normalize(live.k_proj(live.key_of.weight), dim=-1)  # (128, 8)
+own = (said[..., None] == values[:, None, :64]).any(dim=-1)  # some value of the text
+print(f"of its wrong answers, {own[said != right].float().mean():.0%} are in the text;")
+print(f"by chance {1 - (127 / 128) ** 63:.0%}")
+overlaps = (k @ k.T).square()
+print(f"mean overlap {(overlaps.sum() - 128) / (128 * 127):.3f},", end=" ")
+print(f"least possible {120 / (8 * 127):.3f}, at random {1 / 8:.3f}")
+
+# %% [markdown]
+# Nearly every mistake is a value that this text gave to another key, and the keys lie about as far apart as they can. A cache grows with what it has to remember, and a state doesn't. In these runs no rule for writing made up for that. What a rule decides is *which* value stays when a key comes back.
 #
 # **Do exercise 14.9 now (4 minutes).** In 14.10 (*more*) you run an experiment of your own.
 
@@ -618,7 +651,7 @@ for name, mask in masks.items():
     print(f"{name}: explicit takes {ratio:.1f} times as long as in blocks")
 
 # %% [markdown]
-# In the second row blocks get the same mask as a table of yes and no. Then they can't know beforehand which blocks are hidden, and compute them all.
+# In the second row blocks get the same mask as a table of yes and no. Then they can't know beforehand which blocks are hidden, and compute them all. What remains of the gain is the explicit form's own trouble, which gets slower with a mask of either kind (in the last row it has none to apply).
 
 # %% [markdown]
 # ## What lies far back
@@ -637,15 +670,22 @@ print(f"a window of 64: {lost:+.3f}")
 # %% [markdown]
 # Cutting costs about as much as the window does, so what gets through the stack from farther back is worth nothing that we can measure. And from 128 characters on there's nothing left to gain. (With 256 the model does even a little better than with 512.) It sees what lies farther back, and hardly uses it.
 #
-# Could it, if that were worth more? Let's try something that ought to help a lot. The model reads 48 characters that it has read before, word for word. Between the two are up to 300 other characters, so that everything stays within the 512 of its training. How many bits does the copy save, compared with an unrelated text in its place?
+# Could it, if that were worth more? Let's try something that ought to help a lot. The model reads 48 characters that it has read before, word for word. Between the two are up to 300 other characters, so that everything stays within the 512 of its training. How many bits does the copy save, compared with an unrelated text in its place? To see whether it's the copy that helps, or just the words, we also try the same words in another order:
 
 # %%
 test, rng = encode_text(documentation_split().test), torch.Generator().manual_seed(0)
 starts = torch.randint(len(test) - 300, (3, 256, 1), generator=rng)
 text, other = test[starts[:2] + torch.arange(48)]  # (256, 48) each
 between = test[starts[2] + torch.arange(300)]  # (256, 300)
+shuffled, order = [], random.Random(0)
+for row in text:
+    words = decode_text(row).split(" ")
+    order.shuffle(words)
+    shuffled.append(encode_text(" ".join(words)))  # 48 characters again
+shuffled = torch.stack(shuffled)
 
 
+# %%
 def bits_after(first, gap):
     """Bits per character of ``text`` for each of 256 texts, after another and a gap."""
     ids = torch.cat((first, between[:, :gap], text), dim=1)  # (256, 96 + gap)
@@ -655,23 +695,30 @@ def bits_after(first, gap):
 
 
 # %% tags=["nbval-ignore-output"]
-gaps = (0, 16, 48, 100, 200, 300)
-saved = torch.stack([bits_after(other, gap) - bits_after(text, gap) for gap in gaps])
-mean, error_of_mean = saved.mean(dim=1), saved.std(dim=1) / 16  # of 256 texts
-for gap, bits_saved, wide in zip(gaps, mean, error_of_mean, strict=True):
-    print(f"{gap:3} between: {bits_saved:.2f} bits saved, plus or minus {2 * wide:.2f}")
+gaps, bars = (0, 16, 48, 100, 200, 300), {}
+for name, first in (("copy", text), ("same words", shuffled)):
+    saved = [bits_after(other, gap) - bits_after(first, gap) for gap in gaps]  # (256,)
+    bars[name] = [(x.mean().item(), 2 * x.std().item() / 16) for x in saved]
+    for gap, (mean, wide) in zip(gaps, bars[name], strict=True):
+        print(f"{name}, {gap:3} between: {mean:.3f}, plus or minus {wide:.3f}")
+
+# %% tags=["nbval-ignore-output"]
 ax = plotting.new_axes(6.0, 3.0)
-ax.errorbar(gaps, mean, yerr=2 * error_of_mean, fmt="o-", capsize=3)
+for (name, found), style in zip(bars.items(), ("o-", "s--"), strict=True):
+    mean, wide = zip(*found, strict=True)
+    ax.errorbar(gaps, mean, yerr=wide, fmt=style, capsize=3, label=name)
 ax.axhline(0, color="0.6", lw=0.8)
 ax.set(xlabel="characters between", ylabel="bits saved per character")
+ax.legend(frameon=False)
 plotting.show(
     ax,
-    "Bits saved by a copy, by the number of characters between. About 0.25 up to 16, "
-    "then falling to 0.1 at 100 and hundredths at 300. Bars: two standard errors.",
+    "Bits saved by a copy and by its words in another order, by the number of "
+    "characters between. Both about 0.25 at first, then falling together to 0.1 at "
+    "100 and hundredths at 300. Bars: two standard errors.",
 )
 
 # %% [markdown]
-# A copy right before saves about a quarter of a bit, and one 300 characters back a tenth of that. From 16 on the saving falls with the distance, and it isn't gone at 300. So the model can use a copy, but the farther back it lies, the less. With this model and this kind of text we can't see much of what a window loses. A task that *needs* the past shows it, and section 14.6 has one.
+# A copy right before saves about a quarter of a bit, and one 300 characters back a tenth of that. But the same words in another order save nearly as much. Only with 16 characters between is the copy clearly ahead. So this model makes use of which words were there, less the farther back they are, and hardly of their order. With this model and this kind of text we can't see much of what a window loses. A task that *needs* the past shows it, and section 14.6 has one.
 
 # %% [markdown]
 # ## Places in the cache
@@ -708,7 +755,7 @@ widgets.predict(
 fused = functools.partial(F.scaled_dot_product_attention, is_causal=True)
 ways = {
     "softmax (fused)": fused,
-    "one table": masked_form,
+    "one table": lambda q, k, v: (q @ k.mT).tril() @ v,
     "chunks of 64": chunked_form,
     "step by step": recurrent_form,
 }
@@ -750,7 +797,7 @@ came = "256 to 1,024" if first < 2048 else "2,048 or later"
 widgets.came_out("14.D", "64 or 128" if first < 256 else came)
 
 # %% [markdown]
-# *Where the curves meet depends on the machine and on how well each form is written.* Counting operations, four times the length should take a full table 16 times as long, and chunks and steps four times. Here chunks and steps came near four. The table took more than 16 and the fused softmax less, so there is more to time than operations. Step by step grows like the chunks, but takes many small operations.
+# *Where the curves meet depends on the machine and on how well each form is written.* Counting operations, four times the length should take a full table 16 times as long, and chunks and steps four times. Here chunks and steps came near four. The table took more than 16 and the fused softmax less. So time isn't operations alone, and what else it is we haven't measured. Step by step grows like the chunks, but takes many small operations.
 
 # %% [markdown]
 # ## Split the exponential, nearly
@@ -760,7 +807,7 @@ widgets.came_out("14.D", "64 or 128" if first < 256 else came)
 #
 # $$e^{qk^\top} = 1 + q k^\top + \tfrac12 (q k^\top)^2 + \dots,$$
 #
-# the first three terms split, because $(q k^\top)^2 = \sum_{a,b} (q_a q_b)(k_a k_b)$. With $d$ numbers in a key that makes $1 + d + d^2$ features (Arora et al., *Based*, 2024). Or draw random directions $w$. The mean of $e^{w q^\top - |q|^2/2}\, e^{w k^\top - |k|^2/2}$ over all of them is exactly $e^{qk^\top}$ (Choromanski et al., *Performer*, 2021). Let's give both as many features and see how far the output is from that of the softmax:
+# the first three terms split, because $(q k^\top)^2 = \sum_{a,b} (q_a q_b)(k_a k_b)$. With $d$ numbers in a key that makes $1 + d + d^2$ features (Arora et al., *Based*, 2024). Or draw vectors $w$ of normally distributed numbers. The mean of $e^{w q^\top - |q|^2/2}\, e^{w k^\top - |k|^2/2}$ over all of them is exactly $e^{qk^\top}$ (Choromanski et al., *Performer*, 2021). Let's give both as many features and see how far the output is from that of the softmax:
 
 
 # %%
@@ -798,24 +845,33 @@ for spread in (0.25, 0.5, 1, 2):
     print(f"{spread:28}", *(f"{x:12.2f}" for x in off))
 
 # %% [markdown]
-# (An error of 1 is as bad as an output of 0.) With small scores the series is nearly exact, with 273 features in place of 16. With larger ones all get worse. Random directions are right on average, but 273 of them are far too few, and a hundred times as many help only at first. How large are the scores of a trained model, of lesson 12's?
+# (An error of 1 is as bad as an output of 0.) With small scores the series is nearly exact, with 273 features in place of 16. With larger ones all get worse. Random features are right on average, but 273 of them are far too few, and a hundred times as many help only at first. And how far off is the series in a trained model, in each head of lesson 12's?
 
 # %%
-x = model.embedding(ids[:1, :512])  # (1, 512, d_model)
+def series_for_softmax(q, k, v, sees):
+    """How far off the output of one head is, each (L, d)."""
+    q, k = q / q.shape[1] ** 0.25, k / k.shape[1] ** 0.25
+    exact = (q @ k.T).masked_fill(~sees, -math.inf).softmax(dim=-1) @ v
+    weights = by_series(q) @ by_series(k).T * sees
+    nearly = weights / weights.sum(dim=-1, keepdim=True) @ v
+    return ((nearly - exact).norm() / exact.norm()).item()
+
+
+# %%
+sees, x = causal_mask(512)[0, 0], model.embedding(ids[:1, :512])  # (1, 512, d_model)
+angles = rotary_angles(torch.arange(512), 32).float()
 for number, layer in enumerate(model.layers):
     heads, y = layer.self_attention, layer.attention_norm(x)
-    q = split_heads(heads.q_proj(y), heads.num_heads)  # (1, H, 512, d_head)
-    k = split_heads(heads.k_proj(y), heads.num_kv_heads)
-    angles = rotary_angles(torch.arange(512), heads.d_head).float()
+    q = split_heads(heads.q_proj(y), 4)  # (1, 4, 512, 32), and below (1, 2, 512, 32)
+    k, v = (split_heads(f(y), 2) for f in (heads.k_proj, heads.v_proj))
     q, k = (apply_rope(each, angles.cos(), angles.sin()) for each in (q, k))
-    k = repeat_kv(k, heads.num_heads // heads.num_kv_heads)
-    seen_scores = (q @ k.mT / heads.d_head**0.5)[0][:, causal_mask(512)[0, 0]]
-    spreads = [f"{spread:.1f}" for spread in seen_scores.std(dim=1)]
-    print(f"layer {number}: standard deviation in each head", *spreads)
+    each_head = zip(q[0], repeat_kv(k, 2)[0], repeat_kv(v, 2)[0], strict=True)
+    off = [series_for_softmax(*head, sees) for head in each_head]
+    print(f"layer {number}: off by", *(f"{error:.2f}" for error in off))
     x = layer(x, causal_mask(512))
 
 # %% [markdown]
-# Mostly above 2. So with these maps no such layer could take the place of these heads as they are. But a linear layer needn't imitate a softmax. It's trained as it is, and its queries and keys are made for it.
+# So this map can't take the place of these heads as they are. But a linear layer needn't imitate a softmax. It's trained as it is, and its queries and keys are made for it.
 
 # %% [markdown]
 # ## Layers of several kinds
@@ -904,10 +960,10 @@ for place in (16, 256, 4095):
 #
 # 1. **The bill** of explicit attention grows with $L^2$ in training, and with $L$ at every step of writing.
 # 2. **In blocks** the result is the same. The backward pass computes the weights again from one number for each query, and the mean that it needs is the gradient times the output.
-# 3. **A window** keeps the cache at a fixed size. Lesson 12's model reads on about as well as before, and a copy that's far back helps it little.
+# 3. **A window** keeps the cache at a fixed size. Lesson 12's model reads on about as well as before, and makes hardly any use of what lies more than 128 characters back.
 # 4. **Without a softmax** the past is a matrix. Table, chunks and steps give the same.
 # 5. **Decay** forgets by age, and the **delta rule** replaces what's under a key.
-# 6. **A state** recalls nearly all pairs while they're few. Keys that overlap bring in each other's values. Longer keys helped. A softmax with a cache recalled all pairs, and couldn't tell their order.
+# 6. **A state** recalls nearly all pairs while they're few, and then a smaller and smaller share. A softmax with a cache recalled all pairs, and couldn't tell their order.
 
 # %% tags=["nbval-ignore-output"]
 widgets.predictions()
