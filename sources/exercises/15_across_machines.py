@@ -31,7 +31,6 @@ from course_utils.distributed.communication import Communicator, run_in_ring
 from course_utils.distributed.layouts import layout
 from course_utils.distributed.partial_attention import merge, partial_attention
 from course_utils.distributed.processes import RanksFailed, run_on_ranks
-from course_utils.distributed.simulation import pair_table
 from course_utils.distributed.tensor_memory import TensorMemory
 from course_utils.masks import causal_mask
 from course_utils.multi_head import merge_heads, split_heads
@@ -737,6 +736,8 @@ check("15.8", rank_mask)
 # `pair_table(positions, seen, tile)` simulates a ring under any mask. It counts the pairs that each rank (row) computes in each step (column), in tiles of `tile` times `tile` pairs. As on the page, all ranks wait for one another after every step, so the **time** of a ring is the largest number of each column, added up. All three masks are causal and for 96 places:
 
 # %%
+from course_utils.distributed.simulation import pair_table
+
 query, key = torch.arange(96)[:, None], torch.arange(96)
 causal = key <= query
 seen = {
@@ -924,7 +925,8 @@ def my_attention(way, layer, y, positions, communicator):
 def my_model(rank, P, way, limit, tokens, targets, positions):
     model = pretrained.load("language_model").requires_grad_(False)
     communicator = Communicator()
-    with TensorMemory(tokens, targets, positions, limit=limit) as memory:
+    own = (tokens, targets, positions, *model.parameters())
+    with TensorMemory(*own, limit=limit) as memory:
         x = model.embedding(tokens[None])  # (1, n, d_model)
         for layer in model.layers:
             y = layer.attention_norm(x)
@@ -966,7 +968,7 @@ nats = F.cross_entropy(logits, test_text[1:513])
 print(f"the model in one process: {nats.item() / math.log(2):.5f} bits per character")
 
 # %% [markdown]
-# *Each rank says how much it sent. Can you account for every byte? (There are four layers with 2 key/value heads of size 32, and a position takes 8 bytes.) Then try `bits_on(8, "ring", limit=...)`, and the same with `"gather"`. How low can the limit go before the ranks refuse?*
+# *Each rank says how much it sent. Can you account for every byte? (There are four layers with 2 key/value heads of size 32, and a position takes 8 bytes.) Then try `bits_on(8, "ring")` and `bits_on(8, "gather")`. On 4 ranks the ring needed a little less memory. And on 8? Where is the peak then, if not in attention?*
 
 # %% [markdown]
 # {{next_steps}}

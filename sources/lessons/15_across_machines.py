@@ -96,11 +96,11 @@ results
 print(f"{seconds:.1f} s, most of it for three Pythons to load PyTorch")
 
 # %% [markdown]
-# Why processes and not threads? Threads share one memory, so one could read what was never sent to it, and nothing would tell you. A rank has only its own memory, so tensors must be arguments. The function itself goes to the ranks as text, along with the functions, imports and numbers that it uses.
+# Why processes and not threads? Threads share one memory, so one could read what was never sent to it, and nothing would tell you. A rank has only its own memory. The function goes to the ranks as text, along with the functions, imports and numbers that it uses. Tensors don't, so they must be arguments.
 #
 # `dist.all_reduce` is a **collective** operation, which all ranks call together. It adds up their tensors, and each rank waits for the sum. A library inside PyTorch called **gloo** does the sending, for tensors on the CPU.
 #
-# On real machines a launcher such as `torchrun` starts one rank for each GPU, and NVIDIA's library NCCL sends from GPU to GPU. (This page runs neither.) Here and in Colab all ranks share one machine, so you get the right numbers and little speed, and none beyond the cores that you have.
+# On real machines a launcher such as `torchrun` starts one rank for each GPU, and NVIDIA's library NCCL sends from GPU to GPU. (This page runs neither.) Here and in Colab all ranks share one machine. You get the right numbers, but more ranks than cores bring no speed.
 #
 # What if a rank never gets to the meeting point? The others wait, or they fail with a message about a closed connection. `run_on_ranks` ends them all and names a rank that failed:
 
@@ -180,9 +180,9 @@ x = x.detach()
 print("two all_reduces of x:", 2 * all_reduce_bytes(x.numel() * 8, P=2))
 
 # %% [markdown]
-# To sum a tensor over $P$ ranks in a ring, each has to send $2\,(P-1)/P$ times its bytes. However many ranks there are, that stays below twice the tensor. (For collectives we count what this algorithm sends. Section 15.9 runs it, and holds the counts against what really went out.)
+# To sum a tensor over $P$ ranks in a ring, each has to send $2\,(P-1)/P$ times its bytes. However many ranks there are, that stays below twice the tensor. (For collectives we count what this algorithm sends. Section 15.9 runs it, and compares the counts with what really went out.)
 #
-# Two limits remain. There are only so many heads, and with few key/value heads (lesson 07) several ranks soon need copies of the same one. And what isn't divided are the tokens: each rank has $x$ of **all tokens**. For a long text we have to cut the other way.
+# Two limits remain. There are only so many heads, and with few key/value heads (lesson 07) several ranks soon need copies of the same one. And the tokens aren't divided: each rank has $x$ of **all tokens**. For a long text we have to cut the other way.
 
 # %% [markdown]
 # ## 15.3 Merge two partial results
@@ -210,7 +210,7 @@ widgets.came_out("15.A", "its output and one more number")
 # %% [markdown]
 # Two outputs alone aren't enough. With equal sums the answer would be 6. Here it's 7. The result comes with an `lse` of its own, so a third part can be merged in the same way.
 #
-# An `lse` can be a few hundred, too large for its exponential. And a part in which a query sees nothing has $o = 0$ and $\ell = -\infty$. How do you merge them anyway? **Do exercise 15.2 now (10 minutes), then read on.**
+# An `lse` can be a few hundred, and its exponential is then more than a float32 can hold. And a part in which a query sees nothing has $o = 0$ and $\ell = -\infty$. How do you merge them anyway? **Do exercise 15.2 now (10 minutes), then read on.**
 
 # %% [markdown]
 # ## 15.4 The ring
@@ -218,7 +218,7 @@ widgets.came_out("15.A", "its output and one more number")
 #
 # Now each rank keeps its queries, and blocks of keys and values travel. In each step a rank hands the block that it holds to the next rank, and the last rank hands its block to rank 0. While a block is on its way, the rank attends to it and merges what comes out with what it has collected so far. We count steps from 0, as we do ranks. In step 0 each rank has its own block, and after $P$ steps every query has met every key. This is **ring attention** (Liu, Zaharia, Abbeel, 2023).
 #
-# What does one rank's program look like? Here is the smallest one, in which each rank asks what the rank before it has. It's a generator. `yield` hands tensors to the next rank, the program goes on while they travel, and `arriving()` waits for what comes in. Real processes can run it, and so can one process that takes all ranks in turn:
+# What does one rank's program look like? Here is the smallest one, in which each rank hands on its number and gets that of the rank before it. It's a generator. `yield` hands tensors to the next rank and gives back what the one who runs the program puts there, here the function `arriving`. The program goes on while the tensors travel, and `arriving()` waits for what comes in. Real processes can run it, and so can one process that takes all ranks in turn:
 
 
 # %%
@@ -238,9 +238,34 @@ print("four processes:", run_on_ranks(on_a_rank, 4).values)
 print("one process:   ", [x.item() for x in run_in_lockstep(programs)[0]])
 
 # %% [markdown]
-# The other way is to **gather** first. Every rank gets all keys and values, and then attends once. **Do exercise 15.4 now (12 minutes), then read on.** In it you write that gathering, on a ring.
+# The other way is to **gather** first. Every rank gets all keys and values, and then attends once. **Do exercise 15.4 now (12 minutes), then read on.** There you write the gathering as a ring.
 #
-# Let's run both on four ranks with a causal mask, and two key/value heads for four query heads. `Ring` holds what all ranks must agree on, who has which tokens and the mask. For the gradients the weights are computed again from `lse`, as FlashAttention does, so no table of weights has to be kept:
+# And here is the ring itself, without a mask: hand on, attend while it travels, merge, take what has arrived.
+
+
+# %%
+def in_ring(rank, P, query, key, value):
+    output, lse = torch.zeros_like(query), torch.full(query.shape[:-1], -math.inf)
+    for step in range(P):
+        if step < P - 1:
+            arriving = yield key, value
+        part = partial_attention(query, key, value)
+        output, lse = merge(output, lse, *part)
+        if step < P - 1:
+            key, value = arriving()
+    return output
+
+
+# %%
+q, k, v = torch.randn(3, 1, 2, 12, 8, generator=torch.Generator().manual_seed(0))
+blocks = zip(*(x.chunk(4, dim=2) for x in (q, k, v)), strict=True)  # for each rank
+programs = [in_ring(rank, 4, *own) for rank, own in enumerate(blocks)]
+outputs, _ = run_in_lockstep(programs)
+expected, _ = scaled_dot_product_attention(q, k, v)
+print("as one process:", torch.allclose(torch.cat(outputs, dim=2), expected, atol=1e-5))
+
+# %% [markdown]
+# The library's `ring_attention` adds masks and a backward pass. Let's run it and gathering on four ranks with a causal mask, and two key/value heads for four query heads. `Ring` holds what all ranks must agree on, who has which tokens and the mask. For the gradients the weights are computed again from `lse`, as FlashAttention does, so no table of weights has to be kept:
 
 # %%
 B, H, H_KV, L, D, P = 2, 4, 2, 48, 6, 4
@@ -325,11 +350,11 @@ ring, gather = (pair[0] for _, _, pair in ranks[0])
 widgets.came_out("15.B", "as many in both" if ring == gather else "in the ring")
 
 # %% [markdown]
-# Here $N$ stands for the bytes of one rank's keys and values. **Forward** both send $(P-1)\,N$. Either way each of $P$ blocks has to get to $P - 1$ other ranks.
+# Here $N$ stands for the bytes of one rank's keys and values. **Forward** both send $(P-1)\,N$. Either way each of $P$ blocks has to get to $P - 1$ other ranks (unless the network itself makes copies).
 #
 # **Backward** the keys and values of a ring go around again with their gradients, and the gradients need one more hop to get home. That makes $(2P-1)\,N$. Gathering has kept all the keys and sends only gradients, $(P-1)\,N$. (If keys have two bytes and gradients are collected in float32, as our library does, it's $(3P-1)\,N$ and $2\,(P-1)\,N$.) With fewer key/value heads (lesson 07) $N$ shrinks for both.
 #
-# So gathering sends less. The price is **memory**. Let's count all tensors that a rank has at once, for a text of 1,024 tokens on 4, 16 and 64 ranks. One process is enough for that, if what arrives is a copy. A third way gathers first and then goes through the keys block by block, merging as the ring does:
+# So backward gathering sends less. It has two prices. One is time: nothing is computed until everything has arrived, so no sending is hidden (section 15.7). The other is **memory**. Let's count all tensors that a rank has at once, for a text of 1,024 tokens on 2 to 64 ranks. (What an operation uses inside itself for a moment isn't seen.) One process is enough for that, if what arrives is a copy. A third way gathers first and then goes through the keys block by block, merging as the ring does:
 
 
 # %%
@@ -398,7 +423,7 @@ for ax, (title, curves) in zip(axes, both.items(), strict=True):
 plotting.show(
     axes[0],
     "Memory of a rank by number of ranks, both axes logarithmic. Forward, gathering "
-    "and then going by blocks runs with the ring up to 8 ranks and turns flat. "
+    "and then going by blocks runs with the ring up to 4 ranks and turns flat. "
     "Gathering lies above both. Backward, gathering falls more slowly than the ring.",
 )
 
@@ -407,7 +432,7 @@ print("forward, 64 ranks:", {way: round(x[-1].item()) for way, x in forward.item
 print("backward, 64 ranks:", {way: round(x[-1].item()) for way, x in back.items()})
 
 # %% [markdown]
-# *Attending to all gathered keys at once makes tables of shape $(L/P, L)$. Block by block they have shape $(L/P, L/P)$. On four ranks these small tables are most of what there is, so it hardly matters whether you gather first. But with twice as many ranks they have a quarter of the size, and the gathered keys and values are still those of the whole text, so that curve turns flat. On 64 ranks gathering takes more than ten times the memory of the ring, forward and backward.* A rank of the ring keeps its own four blocks for the backward pass (query, key, value and output). Gathering keeps all keys and values as well. It could throw them away and gather again, which costs another $(P-1)\,N$.
+# *Attending to all gathered keys at once makes tables of shape $(L/P, L)$. Block by block they have shape $(L/P, L/P)$. On four ranks these small tables are most of what there is, so it hardly matters whether you gather first. But with twice as many ranks they have a quarter of the size, and the gathered keys and values are still those of the whole text, so that curve turns flat.* On 64 ranks gathering takes more than ten times the memory of the ring, forward and backward. A rank of the ring keeps its own four blocks for the backward pass (query, key, value and output). Gathering keeps all keys and values as well. It could throw them away and gather again, which costs another $(P-1)\,N$.
 #
 # Exercise 15.5 (*more*) turns the ring around and lets the queries travel.
 
@@ -462,7 +487,7 @@ for cluster in CLUSTERS:
     print(f"{cluster.name:19}{block:8,.0f}{shared:22,.0f}")
 
 # %% [markdown]
-# (The paper's table prints 24.5 thousand for InfiniBand. From its own two columns it's 24,960.) Exercise 15.10 (*more*) asks what a causal mask does to this bound. What do more and more ranks bring for a text of a million tokens?
+# (The paper's table prints 24.5 thousand for InfiniBand. From its own two columns it's 24,960. These are machines of 2023. For a chip of 989 TFLOP/s with 50 GB/s between machines it would be 19,780.) Exercise 15.10 (*more*) asks what a causal mask does to this bound. What do more and more ranks bring for a text of a million tokens?
 
 # %%
 widgets.predict(
@@ -500,7 +525,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# *Past $L \cdot S / F$ ranks, at the dotted lines, a longer ring isn't any faster.* The blocks have become too short to hide what is sent, and each rank still has to receive the keys and values of the whole text, whatever $P$ is.
+# *Past $L \cdot S / F$ ranks, at the dotted lines, a longer ring isn't any faster.* The blocks have become too short to hide what is sent, and each rank still has to receive nearly all keys and values of the text, whatever $P$ is.
 #
 # More ranks do help if they divide the heads as well. Give each of the 32 heads its own ring of 32 ranks, and all 1,024 have work. But dividing the heads sends something, too:
 
@@ -516,7 +541,7 @@ for way, sent in ways.items():
     print(f"if the heads send {way:25} {one / total:6.0f} times as fast")
 
 # %% [markdown]
-# All this is for the forward pass, and it's a lower bound on the time, but for the last two lines, where part of the sending could be hidden as well. No machine reaches its peak, and starting a message takes time. A lower bound on the time says nothing certain about "times as fast". If the chips did only half of their peak, half as many tokens would hide the sending, and the flat part would lie twice as high, because the single rank that we compare with has become slower.
+# All this is for the forward pass. The times are lower bounds, since no machine reaches its peak and starting a message takes time. The last two lines are an exception, because part of that sending could be hidden as well. A lower bound on the time says nothing certain about "times as fast". If the chips did only half of their peak, half as many tokens would hide the sending, and the flat part would lie twice as high, because the single rank that we compare with has become slower.
 
 # %% [markdown]
 # ## Sending while you compute, by the clock
@@ -541,32 +566,33 @@ class SlowLink:
 
 
 # %%
-def step_seconds(n, bandwidth=math.inf, wait_first=False):
-    """One step of a ring, four heads of size 64: the best of five."""
-    q, k, v, best = *torch.randn(3, 1, 4, n, 64), math.inf
-    for _ in range(5):
-        start = time.perf_counter()
-        arriving = SlowLink(bandwidth).exchange(k, v)
-        if wait_first:
-            arriving()
-        partial_attention(q, k, v)
+def step_seconds(n, bandwidth, wait_first=False):
+    """One step of a ring, four heads of size 64."""
+    q, k, v = torch.randn(3, 1, 4, n, 64)
+    start = time.perf_counter()
+    arriving = SlowLink(bandwidth).exchange(k, v)
+    if wait_first:
         arriving()
-        best = min(best, time.perf_counter() - start)
-    return best
+    partial_attention(q, k, v)
+    arriving()
+    return time.perf_counter() - start
 
 
 # %% tags=["nbval-ignore-output"]
 operations = 4 * 4 * 512**2 * 64  # of a step with 512 tokens, in four heads
-bandwidth = 2 * operations / step_seconds(512) / 512
-print("milliseconds   computing  sending  a step of the ring  waiting first")
+fastest = min(step_seconds(512, math.inf) for _ in range(20))
+bandwidth = 2 * operations / fastest / 512
+print("milliseconds  computing  sending  their sum  a step  waiting first")
 for n in (128, 256, 512, 1024, 2048):
-    sends = 2 * 4 * n * 64 * 4 / bandwidth
-    row = step_seconds(n), sends, step_seconds(n, bandwidth)
-    row = [1000 * x for x in (*row, step_seconds(n, bandwidth, wait_first=True))]
-    print(f"{n:5} tokens {row[0]:13.1f}{row[1]:9.1f}{row[2]:20.1f}{row[3]:15.1f}")
+    ways = ((math.inf, False), (bandwidth, False), (bandwidth, True))  # in turn
+    rounds = [[step_seconds(n, *way) for way in ways] for _ in range(9)]
+    computing, step, waiting = (1000 * min(x) for x in zip(*rounds, strict=True))
+    sending = 1000 * 2 * 4 * n * 64 * 4 / bandwidth
+    row = f"{computing:11.1f}{sending:9.1f}{computing + sending:11.1f}"
+    print(f"{n:5} tokens {row}{step:8.1f}{waiting:15.1f}")
 
 # %% [markdown]
-# *A step takes about as long as the longer of the two. With short blocks that's the sending, with long ones the computing.* The last column waits for the next block before it computes, and takes the sum. So it's the order of two lines that decides: `arriving = yield ...`, then compute, then `arriving()`.
+# *A step takes about as long as the longer of the two. With short blocks that's the sending, with long ones the computing.* The last column waits for the next block before it computes, and takes about the sum. So it's the order of two lines that decides: `arriving = yield ...`, then compute, then `arriving()`.
 
 # %% [markdown]
 # ## 15.8 What a kernel leaves out
@@ -620,7 +646,7 @@ print("finished parts:", all(torch.allclose(x, expected[(r + 1) % 5])
 print("sent:", sent.tolist(), "half of", all_reduce_bytes(num_bytes(addends[0]), 5))
 
 # %% [markdown]
-# So each half sends half of the formula. Does gloo send as much? Our `Communicator` adds up what it hands to the next rank, and for a collective operation it adds the formula. On Linux one can ask the system how many bytes really went from process to process (`python -m experiments traffic`):
+# So each half sends half of the formula. Between the two, a rank holds $1/P$ of the sum. Megatron-LM does the work on single tokens there, and calls that sequence parallelism (Korthikanti et al., 2022). Does gloo send as much? Our `Communicator` adds up what it hands to the next rank, and for a collective operation it adds the formula. On Linux one can ask the system how many bytes really went from process to process (`python -m experiments traffic`):
 
 # %%
 for row in read_rows("traffic"):
@@ -629,7 +655,7 @@ for row in read_rows("traffic"):
     print(f"sent {ratio:.2f} times that")
 
 # %% [markdown]
-# *Four ranks on one machine, all their bytes together.* Three operations send what we count. `reduce_scatter` sends a quarter more. Our library makes it of four calls of `dist.reduce`, since the gloo of PyTorch 2.5 doesn't have it as one operation. That alone isn't why. In the last row each part goes straight to the rank that adds it, and that's as many bytes as counted. So it's gloo's `reduce` that sends more than it must.
+# *Four ranks on one machine, all their bytes together.* Three operations send what we count. `reduce_scatter` sends a quarter more. Our library makes it of four calls of `dist.reduce`, since older versions of gloo don't have it as one operation. In the last row each part goes straight to the rank that adds it, and that's as many bytes as counted. So with four ranks it's gloo's `reduce` that sends a quarter more than it must.
 
 # %% [markdown]
 # ## 15.10 More ranks than cores
@@ -650,7 +676,7 @@ print("multiplications a rank:", simulated.multiplications.sum(1).unique().tolis
 # ## 15.11 From tokens to heads and back
 # *More · 6 minutes*
 #
-# Most of a model works on each token separately, and only attention needs several of them. **DeepSpeed-Ulysses** (Jacobs et al., 2023) turns the right half of the picture in section 15.2 into the left half, and back again. In an **all-to-all** each rank sends to every other one the queries, keys and values of that one's heads. It computes its own heads for all tokens, and a second all-to-all brings the outputs home. A rank keeps $1/P$ of everything and sends the rest, which with $h$ bytes for one head of one rank's tokens is $\frac{P-1}{P}\,(2H + 2H_{kv})\,h$. A ring sends $(P-1)\,2H_{kv}\,h$.
+# Most of a model works on each token separately, and only attention needs several of them. **DeepSpeed-Ulysses** (Jacobs et al., 2023) turns the right half of the picture in section 15.2 into the left half, and back again. In an **all-to-all** each rank sends to every other one the queries, keys and values of that one's heads. Each rank then computes its own heads for all tokens, and a second all-to-all brings the outputs home. A rank keeps $1/P$ of everything and sends the rest, which with $h$ bytes for one head of one rank's tokens is $\frac{P-1}{P}\,(2H + 2H_{kv})\,h$. A ring sends $(P-1)\,2H_{kv}\,h$.
 
 
 # %%
@@ -695,7 +721,7 @@ for P in (2, 4, 8, 16, 32, 64):
     print(f"{P:2} ranks: Ulysses sends {ratio:.2f} times what a ring sends")
 
 # %% [markdown]
-# With 8 ranks Ulysses still sends a little more, and with 16 a good third less, forward. But it has no use for more ranks than heads, and past $H_{kv}$ ranks what a rank holds of the keys no longer shrinks. A ring has neither limit.
+# With 8 ranks Ulysses still sends a little more, and with 16 a good third less, forward. But it has no use for more ranks than heads, and past $H_{kv}$ ranks what a rank holds of the keys no longer shrinks. A ring has neither limit, and it can hide what it sends behind its steps. An all-to-all has to end before attention begins.
 
 # %% [markdown]
 # ## What else can be divided
@@ -708,7 +734,7 @@ for P in (2, 4, 8, 16, 32, 64):
 # | the texts of a batch | data parallelism | gradients, summed after each step |
 # | texts, and also weights and the optimizer's numbers | ZeRO (2019), FSDP (2023) | a layer's weights, gathered when it's needed, and its gradients |
 # | heads, and the hidden features of the feed-forward network | tensor parallelism (section 15.2) | two sums in each layer, forward |
-# | tokens | sequence or context parallelism (section 15.4) | keys and values |
+# | tokens | context parallelism (section 15.4), also called sequence parallelism | keys and values |
 # | layers | pipeline (GPipe, 2018) | what one layer hands to the next, where that's on another rank |
 # | experts of a mixture | expert parallelism (GShard, 2020) | tokens to their experts, and back |
 #
@@ -772,9 +798,9 @@ except RanksFailed as error:
 # ## In practice
 # *More · 3 minutes*
 #
-# **Training.** Llama 3 divides the tokens of its long texts, and each rank gets two chunks, one from the front and one from the end. That's zigzag. But it has no ring. Each rank gathers the keys and values of all ranks first, and then attends. The paper gives two reasons (section 3.3.2). Other masks, such as one that keeps packed documents apart, are easier that way. And with few key/value heads there is little to send, compared with what there is to compute.
+# **Training.** Llama 3 divides the tokens of its long texts, and each rank gets two chunks, one from the front and one from the end. That's zigzag. But it has no ring. Each rank gathers the keys and values of all ranks first, and then attends. No sending is hidden then, and the paper gives two reasons to accept that (section 3.3.2). Other masks, such as one that keeps packed documents apart, are easier that way. And with few key/value heads there is little to send, compared with what there is to compute.
 #
-# **Answering.** In a long conversation the keys and values of all earlier messages are kept, and a new message may be short. Then it's the queries that are small. Yang et al. (2024) built both rings, one in which keys and values travel and one in which queries do, and choose between them. Exercise 15.5 counts when.
+# **Answering.** In a long conversation the keys and values of all earlier messages are kept, and a new message may be short. Then it's the queries that are small. Yang et al. (2024) built both rings, one in which keys and values travel and one in which queries do, and choose between them. Exercise 15.5 counts the bytes of a simpler version, in which the outputs travel with the queries.
 #
 # **Both cuts at once.** Heads and tokens aren't rivals. In section 15.7 a ring of 32 ranks for each of 32 heads gave work to 1,024 ranks, and what the heads send decided how much that helps.
 
@@ -828,6 +854,7 @@ widgets.predictions()
 # - Liu, Zaharia, Abbeel, *Ring Attention with Blockwise Transformers for Near-Infinite Context*, 2023 (arXiv:2310.01889).
 # - Li et al., *Sequence Parallelism: Long Sequence Training from System Perspective*, 2021 (arXiv:2105.13120), sent keys and then values around a ring before that, and held whole rows of scores.
 # - Shoeybi et al., *Megatron-LM: Training Multi-Billion Parameter Language Models Using Model Parallelism*, 2019, section 3.
+# - Korthikanti et al., *Reducing Activation Recomputation in Large Transformer Models*, 2022, section 4.2.2.
 # - Brandon et al., *Striped Attention: Faster Ring Attention for Causal Transformers*, 2023 (arXiv:2311.09431).
 # - Llama Team, *The Llama 3 Herd of Models*, 2024 (arXiv:2407.21783), section 3.3.2.
 # - Yang et al., *Context Parallelism for Scalable Million-Token Inference*, 2024 (arXiv:2411.01783).
