@@ -29,10 +29,10 @@ $(READY): pyproject.toml constraints.txt
 	$(call step,setting up $(VENV): PyTorch and JupyterLab; about 300 MB to download with the CPU build of PyTorch; 1 to 5 minutes,$(PYTHON) -m venv $(VENV) && $(PY) -m pip install -q --disable-pip-version-check $(shell grep '^torch==' constraints.txt) && $(PY) -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev]')
 	@touch $(READY)
 
-lab: setup ## set up, then open JupyterLab on lesson 00, in your own copy of the notebooks: my/
+lab: setup ## set up, then open JupyterLab on the quick tour, in your own copy of the notebooks: my/
 	@$(PY) -m course_utils.own_copy
-	@echo "== opening JupyterLab on lesson 00; stop it with Ctrl-C"
-	$(PY) -m jupyterlab --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/my/notebooks/00_start_here.ipynb $(LAB_ARGS)
+	@echo "== opening JupyterLab on the quick tour; stop it with Ctrl-C"
+	$(PY) -m jupyterlab --ServerApp.root_dir=. --LabApp.news_url=None --LabApp.default_url=/lab/tree/my/notebooks/quick_tour.ipynb $(LAB_ARGS)
 
 build: setup ## notebooks, solutions and exercises from the sources
 	$(PY) -m course_authoring build

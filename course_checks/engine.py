@@ -51,6 +51,8 @@ def check(number: str, answer: object) -> None:
     entry = find(number)
     cases, decide = _prepared(entry, SEED)
     verdict = decide(observe_answer(answer, entry.call, cases))
+    if old := _judged_is_old():
+        print(old)
     if not verdict.passed:
         _LAST["verdict"] = verdict
         if verdict.case is not None:
@@ -115,14 +117,28 @@ def _prepared(entry: Entry, seed: int) -> tuple[list[Case], Callable[[Tree], Ver
     return cases, decider(entry, cases)
 
 
-def _show(verdict: Verdict) -> None:
-    """The green box where there is a notebook, its text elsewhere."""
+def _shell() -> Any:
+    """The notebook's shell; None elsewhere."""
     try:
         from IPython import get_ipython
-        from IPython.display import display
     except ImportError:
-        get_ipython = lambda: None  # noqa: E731
-    if get_ipython() is None:
+        return None
+    return get_ipython()
+
+
+def _judged_is_old() -> str:
+    """A sentence if the cell that was run before this one is no Python: then an answer from before it is judged."""
+    problem = getattr(getattr(_shell(), "last_execution_result", None), "error_before_exec", None)
+    if not isinstance(problem, SyntaxError):
+        return ""
+    return f"The cell before this one did not run (line {problem.lineno}: {problem.msg}). What is checked is from before it."
+
+
+def _show(verdict: Verdict) -> None:
+    """The green box where there is a notebook, its text elsewhere."""
+    if _shell() is None:
         print(verdict.text())
     else:
+        from IPython.display import display
+
         display({"text/plain": verdict.text(), "text/html": verdict.html()}, raw=True)

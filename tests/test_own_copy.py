@@ -98,5 +98,5 @@ def test_another_folder_is_refused_in_words(tmp_path, capsys):
 def test_make_lab_opens_the_copy(root):
     recipe = re.search(r"^lab: .*\n((?:\t.*\n)+)", (root / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)[1]
     assert recipe.index("-m course_utils.own_copy") < recipe.index(
-        "default_url=/lab/tree/my/notebooks/00_start_here.ipynb"
+        "default_url=/lab/tree/my/notebooks/quick_tour.ipynb"
     )

@@ -65,6 +65,15 @@ class Prediction(ipywidgets.VBox):
             self._show(f"Kept. {self.comparison()}")
         self.note()
 
+    def take_over(self, before: "Prediction") -> None:
+        """Set what was kept before, if the question was the same: its cell has run once more."""
+        if before.guess is None or (before.question, before.labels) != (self.question, self.labels):
+            return
+        for control, old in zip(self.inputs, before.inputs, strict=True):
+            control.value = old.value
+        self.guess = before.guess
+        self._show(f"Kept: {self._formatted(self.guess)}. You'll see it again beside what comes out.")
+
     def came_out(self) -> Display:
         """What came out beside the guess; without a guess, behind a fold."""
         text = html.escape(self.comparison())
@@ -141,7 +150,7 @@ def predict(
     step: float | None = None,
     shares: Sequence[str] | None = None,
 ) -> Prediction:
-    """Ask for a prediction and keep it; asked again, the question starts anew.
+    """Ask for a prediction and keep it; asked again, the same question still has what was kept.
 
     Args:
         name: Lesson and count, such as ``"4.1"``.
@@ -177,9 +186,11 @@ def predict(
             ipywidgets.FloatSlider(1 / len(labels), min=0.0, max=1.0, step=0.01, description=label, **WIDE)
             for label in labels
         ]
-    _PREDICTIONS.pop(name, None)  # to the end
-    _PREDICTIONS[name] = Prediction(name, question, labels, controls)
-    return _PREDICTIONS[name]
+    before, asked = _PREDICTIONS.pop(name, None), Prediction(name, question, labels, controls)
+    if before is not None:
+        asked.take_over(before)
+    _PREDICTIONS[name] = asked  # at the end
+    return asked
 
 
 def came_out(name: str, value: Tensor | Sequence[float] | float | str) -> Display:

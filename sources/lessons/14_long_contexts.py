@@ -674,9 +674,9 @@ print(f"a window of 64: {lost:+.3f}")
 
 # %%
 test, rng = encode_text(documentation_split().test), torch.Generator().manual_seed(0)
-starts = torch.randint(len(test) - 300, (3, 256, 1), generator=rng)
-text, other = test[starts[:2] + torch.arange(48)]  # (256, 48) each
-between = test[starts[2] + torch.arange(300)]  # (256, 300)
+starts = torch.randint(len(test) - 300, (3, 200, 1), generator=rng)
+text, other = test[starts[:2] + torch.arange(48)]  # (200, 48) each
+between = test[starts[2] + torch.arange(300)]  # (200, 300)
 shuffled, order = [], random.Random(0)
 for row in text:
     words = decode_text(row).split(" ")
@@ -687,18 +687,19 @@ shuffled = torch.stack(shuffled)
 
 # %%
 def bits_after(first, gap):
-    """Bits per character of ``text`` for each of 256 texts, after another and a gap."""
-    ids = torch.cat((first, between[:, :gap], text), dim=1)  # (256, 96 + gap)
-    logits = model(ids)[:, -48:-1].transpose(1, 2)  # (256, V, 47)
+    """Bits per character of ``text`` for each of 200 texts, after another and a gap."""
+    ids = torch.cat((first, between[:, :gap], text), dim=1)  # (200, 96 + gap)
+    logits = model(ids)[:, -48:-1].transpose(1, 2)  # (200, V, 47)
     loss = F.cross_entropy(logits, ids[:, -47:], reduction="none")
     return loss.mean(dim=1) / math.log(2)
 
 
 # %% tags=["nbval-ignore-output"]
-gaps, bars = (0, 16, 48, 100, 200, 300), {}
+gaps, bars = (0, 16, 100, 300), {}
+unrelated = [bits_after(other, gap) for gap in gaps]  # (200,) each
 for name, first in (("copy", text), ("same words", shuffled)):
-    saved = [bits_after(other, gap) - bits_after(first, gap) for gap in gaps]  # (256,)
-    bars[name] = [(x.mean().item(), 2 * x.std().item() / 16) for x in saved]
+    saved = [a - bits_after(first, gap) for a, gap in zip(unrelated, gaps, strict=True)]
+    bars[name] = [(x.mean().item(), 2 * x.std().item() / 200**0.5) for x in saved]
     for gap, (mean, wide) in zip(gaps, bars[name], strict=True):
         print(f"{name}, {gap:3} between: {mean:.3f}, plus or minus {wide:.3f}")
 
@@ -718,7 +719,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# A copy right before saves about a quarter of a bit, and one 300 characters back a tenth of that. But the same words in another order save nearly as much. Only with 16 characters between is the copy clearly ahead. So this model makes use of which words were there, less the farther back they are, and hardly of their order. With this model and this kind of text we can't see much of what a window loses. A task that *needs* the past shows it, and section 14.6 has one.
+# A copy right before saves about a quarter of a bit, and one 300 characters back a tenth of that. But the same words in another order save nearly as much. Only with 16 characters between does the copy seem a little ahead. So this model makes use of which words were there, less the farther back they are, and hardly of their order. With this model and this kind of text we can't see much of what a window loses. A task that *needs* the past shows it, and section 14.6 has one.
 
 # %% [markdown]
 # ## Places in the cache

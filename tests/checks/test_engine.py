@@ -7,6 +7,7 @@ import textwrap
 import numpy as np
 import pytest
 import torch
+from IPython.core.interactiveshell import InteractiveShell
 
 from course_checks import NotYet, check, engine, failing_case, hint
 from course_checks.catalogue import catalogue
@@ -201,3 +202,22 @@ def test_a_message_in_ipython_has_no_stack():
     assert "5.2 not yet" in done.stdout and "It looks like: " in done.stdout and "failing_case()" in done.stdout
     assert "NameError" in done.stdout and "stopped at line 3, `return torch_missing`" in done.stdout
     assert "Traceback" not in done.stdout and "engine.py" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ("def dot(a, b):\n    return (a * b", "did not run (line 2: "),
+        ("raise ValueError", ""),
+        ("1", ""),
+    ],
+)
+def test_after_a_cell_that_is_no_python_the_check_says_that_it_judges_an_older_answer(cell, said, monkeypatch, capsys):
+    shell = InteractiveShell()
+    monkeypatch.setattr(engine, "_shell", lambda: shell)
+    shell.run_cell(cell)
+    capsys.readouterr()
+    with pytest.raises(NotYet):
+        check("1.1", lambda a, b: a + b)
+    printed = capsys.readouterr().out
+    assert said in printed and bool(printed) == bool(said)

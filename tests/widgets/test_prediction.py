@@ -123,7 +123,16 @@ def test_the_table_of_all():
     assert "it came out" in kept and "How large?" in rest and "How large?" not in kept
 
 
-def test_asked_again_it_starts_anew():
+def test_the_same_question_asked_again_still_has_what_was_kept():
+    asked = widgets.predict("4.1", "Which?", choices=["a", "b"])
+    asked.inputs[0].value = "b"
+    asked.button.click()
+    again = widgets.predict("4.1", "Which?", choices=["a", "b"])
+    assert again is not asked and again.inputs[0].value == "b" and "Kept: b." in again.message.value
+    assert "You predicted: b. It came out: a." in repr(widgets.came_out("4.1", "a"))
+
+
+def test_another_question_of_the_same_name_starts_anew():
     widgets.predict("4.1", "Old?", between=(0, 1)).button.click()
     widgets.predict("4.1", "New?", between=(0, 1))
     assert "no prediction was kept" in repr(widgets.predictions()) and "Old" not in repr(widgets.predictions())
