@@ -1,7 +1,8 @@
 """A copy of the notebooks to work in: ``python -m course_utils.own_copy`` lays it out in the folder ``my``.
 
 What you type, and what JupyterLab saves by itself, then changes no file that belongs to the course, and ``git pull`` finds
-nothing in its way. Links between notebooks lead from copy to copy. A notebook that is there is never overwritten.
+nothing in its way. Links between notebooks lead from copy to copy. A copy that was changed is never overwritten; one that is
+still as it was copied makes way for a newer version.
 """
 
 import argparse
@@ -19,13 +20,13 @@ RECORD = ".copied.json"  # file -> SHA-256 of what it was copied from
 
 
 def copy_notebooks(course: Path) -> tuple[list[str], list[str]]:
-    """Add to the folder ``my`` of a course every notebook that it lacks.
+    """Add to the folder ``my`` of a course every notebook that it lacks, and renew copies that nobody has changed.
 
     Args:
         course: The folder that holds ``notebooks`` and ``exercises``.
 
     Returns:
-        Names of what was copied now, and of the copies whose original has changed since: those stay as they are.
+        Names of what was copied now, and of the changed copies whose original has changed too: those stay as they are.
 
     Raises:
         FileNotFoundError: There are no notebooks in ``course``.
@@ -40,9 +41,10 @@ def copy_notebooks(course: Path) -> tuple[list[str], list[str]]:
     for path in originals:
         name = path.relative_to(course).as_posix()
         content = path.read_bytes()
-        seen = hashlib.sha256(content).hexdigest()
-        if not (course / OWN / name).exists():
-            _write(course / OWN / name, content)
+        seen, own = hashlib.sha256(content).hexdigest(), course / OWN / name
+        untouched = own.exists() and hashlib.sha256(own.read_bytes()).hexdigest() == record.get(name) != seen
+        if not own.exists() or untouched:
+            _write(own, content)
             record[name] = seen
             added.append(name)
         elif record.get(name, seen) != seen:
@@ -65,9 +67,9 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     if added:
         print(f"{len(added)} notebooks copied into {OWN}/: work there, the course's own files stay as they are")
-    for name in outdated:
+    if outdated:
         print(
-            f"{name} has a newer version; yours, {OWN}/{name}, was left alone. To get the new one, rename yours, then again"
+            f"newer versions of {', '.join(outdated)}; yours in {OWN}/ were left alone: to get a new one, rename yours"
         )
     return 0
 

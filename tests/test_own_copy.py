@@ -61,12 +61,17 @@ def test_git_sees_nothing_of_it_and_a_pull_finds_nothing_in_its_way(course):
     own_copy.copy_notebooks(course)
     mine = work_in(course / "my" / "notebooks" / "05_masking.ipynb")
     assert git(course, "status", "--porcelain") == ""
-    work_in(course.parent / "upstream" / "notebooks" / "05_masking.ipynb")
+    for name in ("05_masking.ipynb", "06_multi_head_attention.ipynb"):
+        newer = work_in(course.parent / "upstream" / "notebooks" / name)
     commit(course.parent / "upstream")
     git(course, "pull", "-q")
     added, outdated = own_copy.copy_notebooks(course)
-    assert (added, outdated) == ([], ["notebooks/05_masking.ipynb"])
+    assert (added, outdated) == (["notebooks/06_multi_head_attention.ipynb"], ["notebooks/05_masking.ipynb"])
     assert (course / "my" / "notebooks" / "05_masking.ipynb").read_bytes() == mine
+    assert (
+        course / "my" / "notebooks" / "06_multi_head_attention.ipynb"
+    ).read_bytes() == newer  # nobody had changed it
+    assert own_copy.copy_notebooks(course) == ([], ["notebooks/05_masking.ipynb"])
 
 
 def test_what_is_new_is_added_and_what_was_put_aside_comes_fresh(course, capsys):
