@@ -35,7 +35,7 @@ from course_utils.models import DecoderLM
 from .runs import Run
 
 LENGTHS = (1024, 2048, 4096, 8192, 16384, 32768)
-D_HEAD, SHORT, BLOCK = 64, 256, 256
+D_HEAD, SHORT, BLOCK, UNMASKED_LENGTH = 64, 256, 256, 8192
 LEFT = "in blocks, left to autograd"
 TEXTS, READ, PIECE = 16, 4096, 64  # texts, characters of each, characters of which the bits are averaged
 # Characters written, in how many one row is made, and how many are timed together:
@@ -197,8 +197,8 @@ def runs(_table: Path) -> Iterator[Run]:
                     wanted = {"what": way_of(backward), "kind": kind, "length": length}
                     yield wanted, partial(attend, kind, backward, length)
     for kind in UNMASKED:
-        wanted = {"what": "forward and backward, no mask", "kind": kind, "length": LENGTHS[3]}
-        yield wanted, partial(attend, kind, True, LENGTHS[3], wanted["what"])
+        wanted = {"what": "forward and backward, no mask", "kind": kind, "length": UNMASKED_LENGTH}
+        yield wanted, partial(attend, kind, True, UNMASKED_LENGTH, wanted["what"])
     for name in CACHES:
         yield {"what": "reading", "kind": name, "length": READ}, partial(read, name)
     yield {"what": "cut", "kind": "all that is left", "length": max(CUTS)}, cut

@@ -858,7 +858,7 @@ quiz_14_9 = "c"
 # - **b.** in the third row the state has as many numbers as in the first, and it recalls about half as much. In the fourth and the fifth it has twice as many, and longer keys help more than longer values. So it matters what the numbers are for.
 # - **c.** more numbers in a key are more directions that are at right angles to one another, and that helps most. Longer values help as well, since the wanted one is then easier to tell from a mixture. It hits early and late pairs alike, and it's there after any training.
 # - **d.** ten times as many updates bring a few hundredths at most. What is missing is half.
-# - **e.** with repetitions the text is as long and as much is written, and it's right nine times out of ten, not half of the time. (With 8 pairs alone it's right 99 times out of 100. What the repetitions take away is that some pairs were drawn more often than others. If each comes equally often, it's 99 again: the whole state is multiplied by one number, and the layer's norm takes that out.)
+# - **e.** with repetitions the text is as long and as much is written, and it's right nine times out of ten, not half of the time. With 8 pairs alone it's right 99 times out of 100. What takes that away is that some pairs were drawn more often than others. If each comes equally often, it's 99 again: the whole state is multiplied by one number, and the layer's norm takes that out.
 
 # %% tags=["check"]
 check("14.9", quiz_14_9)

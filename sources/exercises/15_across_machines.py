@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 15 · Across machines: exercises
 #
-# Ten exercises, 34 points. By the end you have cut an attention into heads for several ranks, merged what parts of the keys say, written a program that real ranks run, counted what each of them sends and computes, and found out which division fits which job. Then your pieces run a language model on four processes.
+# Ten exercises, 34 points. By the end you have cut an attention into heads for several ranks, merged attention over parts of the keys, written a program that real ranks run, counted what each of them sends and computes, and found out which division fits which job. Then your pieces run a language model on four processes.
 #
 # {{colab_link}} · short path about 47 minutes, everything about 2 hours · builds on {{lesson_link}}
 #
@@ -286,7 +286,7 @@ check("15.3", ring_step)
 # ### 15.4 · Gather in a ring
 # 3 points · difficulty 3 of 5 · 12 minutes · core
 #
-# After an **all-gather** every rank has what each rank had. Write that as a program of one rank that only ever hands something to the next rank. `gather_in_ring(rank, P, x)` is a generator, as on the page. `arriving = yield (part,)` hands the tensor `part` to the next rank, and the last rank hands to rank 0. Then `(other,) = arriving()` waits for the tensor that the rank before has handed on. Call it once in each step. All ranks run the same program, each with its own `x`.
+# After an **all-gather** every rank has what each rank had. Write that as a program of one rank that only ever hands something to the next rank. `gather_in_ring(rank, P, x)` is a generator, as on the page. `arriving = yield (part,)` hands the tensor `part` to the next rank, and the last rank hands to rank 0. Then `(other,) = arriving()` waits for the tensor that the rank before has handed on. Call `arriving` once in each step. All ranks run the same program, each with its own `x`.
 #
 # | | |
 # |---|---|
@@ -875,7 +875,7 @@ check("15.10", quiz_15_10)
 # %% [markdown]
 # ## Payoff: a language model on four processes
 #
-# Lesson 12's language model reads 512 characters of its test text, which is as much as it was trained on. In one process each layer has a table of 4 · 512 · 512 scores, 4 MB, and more than one of them at a time. Here no process may have more than 6 MB of tensors at once, and 3 of these are the model's weights. The characters are dealt out to four processes. Each runs all four layers on its own ones, and only keys, values and positions travel.
+# Lesson 12's language model reads 512 characters of its test text, the length it was trained on. In one process each layer has a table of 4 · 512 · 512 scores, 4 MB, and more than one of them at a time. Here no process may have more than 6 MB of tensors at once, and 3 of these are the model's weights. The characters are dealt out to four processes. Each runs all four layers on its own characters, and only keys, values and positions travel.
 #
 # They travel in two ways. `"gather"` takes your `gather_in_ring` and `merge_parts`, which are on the short path, and gives each process a piece of the text. `"ring"` takes your `ring_step`, and your `zigzag` deals the characters out. For the model the text is one document, so `starts` is `[0]`.
 

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 15 · Across machines
 #
-# By the end you can divide attention among several machines, by heads or by tokens, and say how many bytes that sends.
+# By the end you can divide attention among several machines, by heads or by tokens, and say how many bytes that costs.
 #
 # {{colab_link}} · short path about 104 minutes with its exercises (57 + 47), everything about 3 hours and a half · builds on lessons 04, 05, 06 and 07
 
@@ -40,6 +40,7 @@ from course_utils.masks import causal_mask
 from course_utils.multi_head import MultiHeadAttention, repeat_kv
 from course_utils.results import read_rows
 from course_utils.training import seed_everything
+from course_utils.widgets.ring_steps import colored_scores
 
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=88)
 torch.set_num_threads(1)
@@ -96,7 +97,7 @@ results
 print(f"{seconds:.1f} s, most of it for three Pythons to load PyTorch")
 
 # %% [markdown]
-# Why processes and not threads? Threads share one memory, so one could read what was never sent to it, and nothing would tell you. A rank has only its own memory. The function goes to the ranks as text, along with the functions, imports and numbers that it uses. Tensors don't, so they must be arguments.
+# Why processes and not threads? Threads share one memory, so one could read what was never sent to it, and nothing would tell you. A rank has only its own memory. The function goes to the ranks as text, along with the functions, imports and numbers that it uses. Tensors don't travel that way, so pass them as arguments.
 #
 # `dist.all_reduce` is a **collective** operation, which all ranks call together. It adds up their tensors, and each rank waits for the sum. A library inside PyTorch called **gloo** does the sending, for tensors on the CPU.
 #
@@ -350,11 +351,11 @@ ring, gather = (pair[0] for _, _, pair in ranks[0])
 widgets.came_out("15.B", "as many in both" if ring == gather else "in the ring")
 
 # %% [markdown]
-# Here $N$ stands for the bytes of one rank's keys and values. **Forward** both send $(P-1)\,N$. Either way each of $P$ blocks has to get to $P - 1$ other ranks (unless the network itself makes copies).
+# Here $N$ stands for the bytes of one rank's keys and values. (For the ring that's what each rank handed on. For gathering it's the formula, as in section 15.2. What gloo really sends is measured in section 15.9.) **Forward** both send $(P-1)\,N$. Either way each of $P$ blocks has to get to $P - 1$ other ranks (unless the network itself makes copies).
 #
-# **Backward** the keys and values of a ring go around again with their gradients, and the gradients need one more hop to get home. That makes $(2P-1)\,N$. Gathering has kept all the keys and sends only gradients, $(P-1)\,N$. (If keys have two bytes and gradients are collected in float32, as our library does, it's $(3P-1)\,N$ and $2\,(P-1)\,N$.) With fewer key/value heads (lesson 07) $N$ shrinks for both.
+# **Backward** the keys and values of a ring go around again with their gradients, and the gradients need one more hop. (After $P - 1$ hops a block stands at the rank just before its owner's.) That makes $(2P-1)\,N$. Gathering has kept all the keys and sends only gradients, $(P-1)\,N$. (If keys have two bytes and gradients are collected in float32, as our library does, it's $(3P-1)\,N$ and $2\,(P-1)\,N$.) With fewer key/value heads (lesson 07) $N$ shrinks for both.
 #
-# So backward gathering sends less. It has two prices. One is time: nothing is computed until everything has arrived, so no sending is hidden (section 15.7). The other is **memory**. Let's count all tensors that a rank has at once, for a text of 1,024 tokens on 2 to 64 ranks. (What an operation uses inside itself for a moment isn't seen.) One process is enough for that, if what arrives is a copy. A third way gathers first and then goes through the keys block by block, merging as the ring does:
+# So on the way back gathering sends less. It has two prices. One is time: in ours nothing is computed until everything has arrived, so no sending is hidden (section 15.7). The other is **memory**. Let's count all tensors that a rank has at once, for a text of 1,024 tokens on 2 to 64 ranks. (What an operation uses inside itself for a moment isn't seen.) One process is enough for that, if what arrives is a copy. A third way gathers first and then goes through the keys block by block, merging as the ring does:
 
 
 # %%
@@ -423,7 +424,7 @@ for ax, (title, curves) in zip(axes, both.items(), strict=True):
 plotting.show(
     axes[0],
     "Memory of a rank by number of ranks, both axes logarithmic. Forward, gathering "
-    "and then going by blocks runs with the ring up to 4 ranks and turns flat. "
+    "and then going by blocks follows the ring up to 4 ranks, then flattens. "
     "Gathering lies above both. Backward, gathering falls more slowly than the ring.",
 )
 
@@ -432,7 +433,7 @@ print("forward, 64 ranks:", {way: round(x[-1].item()) for way, x in forward.item
 print("backward, 64 ranks:", {way: round(x[-1].item()) for way, x in back.items()})
 
 # %% [markdown]
-# *Attending to all gathered keys at once makes tables of shape $(L/P, L)$. Block by block they have shape $(L/P, L/P)$. On four ranks these small tables are most of what there is, so it hardly matters whether you gather first. But with twice as many ranks they have a quarter of the size, and the gathered keys and values are still those of the whole text, so that curve turns flat.* On 64 ranks gathering takes more than ten times the memory of the ring, forward and backward. A rank of the ring keeps its own four blocks for the backward pass (query, key, value and output). Gathering keeps all keys and values as well. It could throw them away and gather again, which costs another $(P-1)\,N$.
+# *Attending to all gathered keys at once makes tables of shape $(L/P, L)$. Block by block they have shape $(L/P, L/P)$. On four ranks these small tables are most of what there is, so it hardly matters whether you gather first. (A fused kernel makes no such tables. Then what was gathered shows from the first ranks on.) But with twice as many ranks they have a quarter of the size, and the gathered keys and values are still those of the whole text, so that curve turns flat.* On 64 ranks gathering takes about 25 times the memory of the ring, forward and backward, and by blocks, forward, more than ten times. A rank of the ring keeps its own four blocks for the backward pass (query, key, value and output). Gathering keeps all keys and values as well. It could throw them away and gather again, which costs another $(P-1)\,N$.
 #
 # Exercise 15.5 (*more*) turns the ring around and lets the queries travel.
 
@@ -440,7 +441,7 @@ print("backward, 64 ranks:", {way: round(x[-1].item()) for way, x in back.items(
 # ## 15.6 A causal mask, and who has to wait
 # *Core · 6 minutes*
 #
-# A causal mask hides nearly half of all pairs of a query and a key. Four ranks hold 48 tokens, twelve neighboring ones each. Suppose that all of them wait for one another after every step. Then a step takes as long as the rank with the most to do.
+# A causal mask hides nearly half of all pairs of a query and a key. Four ranks hold 48 tokens, twelve neighboring ones each. Suppose that all of them wait for one another after every step. Then a step takes as long as the rank with the most to do. Our library skips a block that is hidden entirely, and computes all of one that is hidden in part.
 
 # %%
 widgets.predict(
@@ -464,10 +465,22 @@ for name in ("contiguous", "zigzag"):
         came_out = "as long, or nearly" if share > 0.9 else f"{share:.2f}"
 widgets.came_out("15.C", came_out)
 
+# %%
+axes = plotting.new_axes(7.5, 3.9, columns=2)
+for ax, name in zip(axes, ("contiguous", "zigzag"), strict=True):
+    ax.imshow(colored_scores(Ring(layout(name, L, 4), causal=True), 1))
+    ax.set(title=f"{name}, step 1", xlabel="key, by position", ylabel="query")
+plotting.show(
+    axes[0],
+    "The scores in step 1, a color for each rank, strong where it computes now and "
+    "pale where it has before; gray is hidden. Contiguous: ranks 1 to 3 have a whole "
+    "block, rank 0 nothing. Zigzag: each of the four ranks has half a block.",
+)
+
 # %% [markdown]
-# With neighboring tokens ("contiguous"), rank 3 has a full block of 144 pairs in every step, so the ring takes $4 \cdot 144 = 576$, as it would without a mask. **Zigzag** cuts the text into $2P$ chunks and gives each rank two of them. Rank 0 gets the first and the last, rank 1 the second and the second-to-last, and so on. All have the same to do in every step, and it takes 324. Now switch on the causal mask in the widget of section 15.4, and watch the bars in both layouts. What the mask hides is gray there.
+# With neighboring tokens ("contiguous"), rank 3 computes a whole block of 144 pairs in every step (in step 0 the mask hides nearly half of it, see section 15.8), so the ring takes $4 \cdot 144 = 576$, as it would without a mask. **Zigzag** cuts the text into $2P$ chunks and gives each rank two of them. Rank 0 gets the first and the last, rank 1 the second and the second-to-last, and so on. Every rank then has the same amount of work in every step, and the ring takes 324. Now switch on the causal mask in the widget of section 15.4, and watch the bars in both layouts. What the mask hides is gray there.
 #
-# The result stays the same, as long as each token takes its position in the text along. **Do exercise 15.7 now (13 minutes).** It counts the work of each rank, for any division. In exercises 15.6 and 15.8 (*more*) you write zigzag and find a bug. And is zigzag always the best division? Exercise 15.9, an experiment, is about that.
+# The result stays the same, as long as each token carries its position in the text with it. **Do exercise 15.7 now (13 minutes).** It counts the work of each rank, for any division. In exercises 15.6 and 15.8 (*more*) you write zigzag and find a bug. And is zigzag always the best division? Exercise 15.9, an experiment, is about that.
 
 # %% [markdown]
 # ## 15.7 On paper: a real cluster
@@ -525,9 +538,9 @@ plotting.show(
 )
 
 # %% [markdown]
-# *Past $L \cdot S / F$ ranks, at the dotted lines, a longer ring isn't any faster.* The blocks have become too short to hide what is sent, and each rank still has to receive nearly all keys and values of the text, whatever $P$ is.
+# *Past $g L S / F$ ranks ($g$ query heads share a key/value head), at the dotted lines, a longer ring isn't any faster.* The blocks have become too short to hide what is sent, and each rank still has to receive nearly all keys and values of the text, whatever $P$ is.
 #
-# More ranks do help if they divide the heads as well. Give each of the 32 heads its own ring of 32 ranks, and all 1,024 have work. But dividing the heads sends something, too:
+# More ranks do help if they divide the heads as well. Give each of the 32 heads its own ring of 32 ranks, and all 1,024 have work. But dividing the heads sends something, too. (Usually heads are divided inside a machine, over the faster links, and tokens across machines. Here all goes over InfiniBand.)
 
 # %%
 sizes = {"L": 10**6, "d_head": 128}
@@ -541,7 +554,7 @@ for way, sent in ways.items():
     print(f"if the heads send {way:25} {one / total:6.0f} times as fast")
 
 # %% [markdown]
-# All this is for the forward pass. The times are lower bounds, since no machine reaches its peak and starting a message takes time. The last two lines are an exception, because part of that sending could be hidden as well. A lower bound on the time says nothing certain about "times as fast". If the chips did only half of their peak, half as many tokens would hide the sending, and the flat part would lie twice as high, because the single rank that we compare with has become slower.
+# All this is for the forward pass. The times are lower bounds, since no machine reaches its peak and starting a message takes time. The last two lines are an exception, because part of that sending could be hidden as well. A ratio of two lower bounds isn't a bound on "times as fast". If the chips did only half of their peak, half as many tokens would hide the sending, and the flat part would lie twice as high, because the single rank that we compare with has become slower.
 
 # %% [markdown]
 # ## Sending while you compute, by the clock
@@ -592,7 +605,7 @@ for n in (128, 256, 512, 1024, 2048):
     print(f"{n:5} tokens {row}{step:8.1f}{waiting:15.1f}")
 
 # %% [markdown]
-# *A step takes about as long as the longer of the two. With short blocks that's the sending, with long ones the computing.* The last column waits for the next block before it computes, and takes about the sum. So it's the order of two lines that decides: `arriving = yield ...`, then compute, then `arriving()`.
+# *A step takes about as long as the longer of the two. With short blocks that's the sending, with long ones the computing.* (From 1,024 to 2,048 tokens computing grows more than fourfold. Why, we haven't measured.) The last column waits for the next block before it computes, and takes about the sum. So it's the order of two lines that decides: `arriving = yield ...`, then compute, then `arriving()`.
 
 # %% [markdown]
 # ## 15.8 What a kernel leaves out
@@ -646,7 +659,7 @@ print("finished parts:", all(torch.allclose(x, expected[(r + 1) % 5])
 print("sent:", sent.tolist(), "half of", all_reduce_bytes(num_bytes(addends[0]), 5))
 
 # %% [markdown]
-# So each half sends half of the formula. Between the two, a rank holds $1/P$ of the sum. Megatron-LM does the work on single tokens there, and calls that sequence parallelism (Korthikanti et al., 2022). Does gloo send as much? Our `Communicator` adds up what it hands to the next rank, and for a collective operation it adds the formula. On Linux one can ask the system how many bytes really went from process to process (`python -m experiments traffic`):
+# So each half sends half of the formula. Between the two, a rank holds $1/P$ of the sum. Megatron-LM does its work on single tokens (norms, dropout) at that point, and calls that sequence parallelism (Korthikanti et al., 2022). Does gloo send as much? Our `Communicator` adds up what it hands to the next rank, and for a collective operation it adds the formula. On Linux one can ask the system how many bytes really went from process to process (`python -m experiments traffic`):
 
 # %%
 for row in read_rows("traffic"):
@@ -661,7 +674,7 @@ for row in read_rows("traffic"):
 # ## 15.10 More ranks than cores
 # *More · 4 minutes*
 #
-# A ring is written as such a generator too, so one process can also run 64 ranks, step by step. All compute and send equally much:
+# The library's ring is a generator like those of section 15.4, so one process can run 64 ranks, step by step. All of them compute and send the same amount:
 
 # %%
 long = [torch.randn(1, 2, 512, 8, generator=rng) for _ in range(3)]
@@ -800,7 +813,7 @@ except RanksFailed as error:
 #
 # **Training.** Llama 3 divides the tokens of its long texts, and each rank gets two chunks, one from the front and one from the end. That's zigzag. But it has no ring. Each rank gathers the keys and values of all ranks first, and then attends. No sending is hidden then, and the paper gives two reasons to accept that (section 3.3.2). Other masks, such as one that keeps packed documents apart, are easier that way. And with few key/value heads there is little to send, compared with what there is to compute.
 #
-# **Answering.** In a long conversation the keys and values of all earlier messages are kept, and a new message may be short. Then it's the queries that are small. Yang et al. (2024) built both rings, one in which keys and values travel and one in which queries do, and choose between them. Exercise 15.5 counts the bytes of a simpler version, in which the outputs travel with the queries.
+# **Answering.** In a long conversation the keys and values of all earlier messages are kept, and a new message may be short. Then the queries are the small part. Yang et al. (2024) built both rings, one in which keys and values travel and one in which queries do, and choose between them. Exercise 15.5 counts the bytes of a simpler version, in which the outputs travel with the queries.
 #
 # **Both cuts at once.** Heads and tokens aren't rivals. In section 15.7 a ring of 32 ranks for each of 32 heads gave work to 1,024 ranks, and what the heads send decided how much that helps.
 
@@ -811,8 +824,8 @@ except RanksFailed as error:
 # 1. **Ranks** are processes with a memory of their own. A run gives you what each rank returned and printed, or an error that names a rank.
 # 2. **Heads** divide because the output projection is a sum over heads. That takes one `all_reduce` forward and one backward.
 # 3. **Tokens** divide because partial results merge by their `lse`. In a ring a rank has only two traveling blocks at a time, forward.
-# 4. **Counted**, our ring sends $(P-1)\,N$ forward and $(2P-1)\,N$ backward (more if gradients are float32 and keys aren't). Gathering sends less and holds more. Zigzag gives every rank the same work under a causal mask, if the text fills all places.
-# 5. **On paper**, forward and without a mask, sending is hidden once a block has at least $F / S$ tokens. Past $L \cdot S / F$ ranks a longer ring isn't faster. Dividing heads as well helps, and sends something too.
+# 4. **Counted**, our ring sends $(P-1)\,N$ forward and $(2P-1)\,N$ backward (more if gradients are float32 and keys aren't). Gathering sends as much forward and less backward, and holds more. Zigzag gives every rank the same work under a causal mask, if the text fills all places.
+# 5. **On paper**, forward and without a mask, sending is hidden once a block has at least $F / S$ tokens. Past $g L S / F$ ranks a longer ring isn't faster. Dividing heads as well helps, and sends something too.
 
 # %% tags=["nbval-ignore-output"]
 widgets.predictions()

@@ -98,7 +98,10 @@ SMALL = {
     "long_contexts": (
         {
             "LENGTHS": (8, 16),
-            "MOST_EXPLICIT": 8,
+            "MOST": {"explicit": 8, "in blocks, left to autograd": 8},
+            "UNMASKED_LENGTH": 8,
+            "CUTS": (2, 4),
+            "EVERY_PLACE": 6,
             "TEXTS": 2,
             "READ": 16,
             "PIECE": 8,
@@ -107,7 +110,7 @@ SMALL = {
             "TIMED": 3,
             "CACHES": {"everything": {}, "first 4, latest 508": {"window": 3, "sinks": 2}},
         },
-        2 * 3 + 2 * 2 + 2 * 2,
+        2 * 4 + 2 + 2 * 2 + 2 + 2 * 2,
     ),
     "recall": (
         {
