@@ -40,15 +40,15 @@ torch.set_num_threads(1)  # the tensors here are small: more threads would wait
 # ### 14.1 · Back through a softmax with a sink
 # 2 points · difficulty 2 of 5 · 6 minutes · core
 #
-# In gpt-oss (2025) each head has one learned score more, its **sink**. The softmax runs over a row's scores *and* the sink, but the sink has no value. So the weights of the keys sum to less than 1, and what is missing is the sink's weight. A head that finds nothing can leave nearly everything there.
+# In gpt-oss (2025) each head has one extra learned score, its **sink**. The softmax runs over a row's scores *and* the sink, but the sink has no value. So the weights of the keys sum to less than 1, and what is missing is the sink's weight. A head that finds nothing can leave nearly everything there.
 #
-# The loss depends on the weights of the keys, and `d_weights` says how: each entry is the derivative of the loss by one weight. Write `softmax_backward(weights, d_weights)`, the derivatives by the keys' scores and by the sink's score.
+# The loss depends on the weights of the keys, and `d_weights` says how: each entry is the derivative of the loss with respect to one weight. Write `softmax_backward(weights, d_weights)`, the derivatives with respect to the keys' scores and to the sink's score.
 #
 # | argument | shape |
 # |---|---|
 # | `weights` | `(..., L_k)`, what the softmax gave the keys; a row sums to 1 or less |
-# | `d_weights` | `(..., L_k)`, the derivative of the loss by each of these weights |
-# | returns | a tuple of two: `(..., L_k)`, the derivative by each key's score, and `(...)`, that by the sink's score in each row |
+# | `d_weights` | `(..., L_k)`, the derivative of the loss with respect to each of these weights |
+# | returns | a tuple of two: `(..., L_k)`, the derivative with respect to each key's score, and `(...)`, that with respect to the sink's score in each row |
 #
 # In a softmax one score moves all weights, by $\partial P_j / \partial S_i = P_j (1 - P_i)$ if $j = i$ and by $-P_j P_i$ otherwise. That's also true of the sink. It would be a table of `L_k` × `L_k` for every row, and there is no need to make it. In one case the check watches what you hold, and such a table is too much. The scores themselves aren't given. Weights may be exactly 0, where a mask was. PyTorch's automatic differentiation is off limits.
 #
@@ -124,7 +124,7 @@ check("14.1", softmax_backward)
 # ### 14.2 · Back through attention, in blocks
 # 5 points · difficulty 5 of 5 · 25 minutes · more
 #
-# The forward pass has gone through causal attention in blocks. It has kept its output, and of every query one number more, the logarithm of the sum of the exponentials of its scores:
+# The forward pass has gone through causal attention in blocks. It has kept its output, and for each query one more number, the logarithm of the sum of the exponentials of its scores:
 #
 # $$\ell_i = \log \sum_{j \le i} e^{s_{ij}} \qquad s_{ij} = \frac{q_i \cdot k_j}{\sqrt{d_k}}$$
 #
@@ -224,7 +224,7 @@ check("14.2", attention_backward)
 #
 # 1. three tensors of zeros; the number of hint 2 for each query
 # 2. for every block of queries, for every block of keys that isn't after it: the weights again, 0 where the key is later
-# 3. add to the values' part: weights, turned, times `d_output`
+# 3. add to the values' part: weights, transposed, times `d_output`
 # 4. derivatives of weights, then of scores
 # 5. add to the queries' part and to the keys' part, each with the factor of the scores
 # </details>
@@ -802,7 +802,7 @@ check("14.8", smaller_from)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Begin at the far end. Behind the last corner only full layers grow. If the hybrid isn't smaller in the end, you're done. If it is, walk back from corner to corner until you find one at which it isn't. The answer lies in the piece behind it, and there you may search by halves.
+# Begin at the far end. Behind the last corner only full layers grow. If the hybrid isn't smaller in the end, you're done. If it is, walk back from corner to corner until you find one at which it isn't. The answer lies in the piece behind it, and there you may bisect.
 # </details>
 
 # %% [markdown]
@@ -816,7 +816,7 @@ check("14.8", smaller_from)
 # - **a.** The state fades. By the time of the question, what came early is gone.
 # - **b.** The state has too few numbers. How many of them are for keys and how many for values makes no difference.
 # - **c.** There are too few directions for so many keys. A read finds the wanted value with parts of others, whose keys aren't at right angles to it.
-# - **d.** The training was too short. The layer knows how to recall, and isn't done with long texts.
+# - **d.** The training was too short. The layer knows how to recall, and hasn't finished learning long texts.
 # - **e.** The texts are too long. After so many writes something in the layer gets out of hand.
 
 # %%

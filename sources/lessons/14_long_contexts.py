@@ -40,7 +40,7 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=88)
 torch.set_num_threads(1)  # small tensors: threads would only get in each other's way
 
 # %% [markdown]
-# A text of $L$ tokens costs attention twice. In training, each head compares every query with every key, which makes $L^2$ weights. In writing, the model keeps the keys and values of all that came before, and reads them all at every step. That's harmless for a sentence, but not for a book of a few hundred thousand tokens.
+# Attention pays for a text of $L$ tokens in two places. In training, each head compares every query with every key, which makes $L^2$ weights. When it writes, the model keeps the keys and values of all that came before, and reads them all at every step. That's harmless for a sentence, but not for a book of a few hundred thousand tokens.
 #
 # We take three ways out. You can compute **exactly the same** without ever holding all the weights. You can **look back less far**. Or you can give up the softmax and squeeze the past into a **state** that never grows.
 #
@@ -51,7 +51,7 @@ torch.set_num_threads(1)  # small tensors: threads would only get in each other'
 # 3. compute attention without a softmax in three forms that give the same result;
 # 4. make a state forget, and overwrite;
 # 5. measure how much a state recalls, and say what gets in the way;
-# 6. (*more*) say what a model saves that mixes layers of several kinds, as many published models do.
+# 6. (*more*) say what a model saves by mixing layers of several kinds, as many published models do.
 
 # %% [markdown]
 # ## 14.1 The bill
@@ -263,7 +263,7 @@ lost = (bits["latest 64"] - bits["latest 512"])[8:].mean().item()
 widgets.came_out("14.B", lost)
 
 # %% [markdown]
-# *With a window the model reads all 4,096 characters about as well as the first 512. And a window of 64 costs little more.* What a stack of four such layers can reach is more than 64 characters, though, up to 252 (exercise 14.3). How much this model makes of what's far back is looked at in "What lies far back" (*more*).
+# *With a window the model reads all 4,096 characters about as well as the first 512. And a window of 64 costs little more.* What a stack of four such layers can reach is more than 64 characters, though, up to 253 (exercise 14.3). How much this model makes of what's far back is looked at in "What lies far back" (*more*).
 #
 # The cache needn't grow, either. **When a new position comes, the oldest one goes:**
 
@@ -308,7 +308,7 @@ print(f"{1500 / (time.process_time() - started):.0f} characters a second")
 print("...", decode_text(written[0, -200:]))
 
 # %% [markdown]
-# With the window no step reads more than 128 keys, however long the text. So a step needn't slow down. Here are 20,000 characters with a window and with a cache that keeps everything:
+# With the window no step reads more than 128 keys, however long the text. So a step needn't slow down. Here are 20,000 characters with a window and with a cache that keeps everything. (The times of single thousands scatter by more than the two numbers of the window differ.)
 
 # %%
 hundred = measured("writing", "at", "seconds")
@@ -424,7 +424,7 @@ for name, options in rules.items():
 #
 # $$S_i = S_{i-1} + \beta_i\, k_i^\top (v_i - k_i S_{i-1}).$$
 #
-# With $\beta = 1$ and a key of length 1, the old value is replaced: $2 + (5 - 2) = 5$. Keys at right angles to this one keep what they have. It's one step of gradient descent on $\tfrac12 \lVert k_i S - v_i \rVert^2$, so the state *learns* the pairs while it reads. Both remedies together are the gated delta rule (Yang et al., 2024).
+# With $\beta = 1$ and a key of length 1, the old value is replaced: $2 + (5 - 2) = 5$. Keys at right angles to this one keep what they have. It's one step of gradient descent, of size $\beta$, on $\tfrac12 \lVert k_i S - v_i \rVert^2$, so the state *learns* the pairs while it reads. Both remedies together are the gated delta rule (Yang et al., 2024).
 #
 # Move the sliders. Each row shows how well each earlier value can still be read with its own key (1 is perfect):
 
@@ -488,7 +488,7 @@ for pairs in (2, 4, 8, 16, 32):
     print(f", at right angles {error(straight, rng):.2f}" if pairs <= 8 else "")
 
 # %% [markdown]
-# In 8 dimensions there are only 8 directions at right angles. But a model only needs to tell which of 128 values it was. We train one attention layer to do that. It reads 4 to 64 pairs and then gets 16 questions. Keys have size 8, so a state has $8 \cdot 64 = 512$ numbers, and a cache of 64 pairs $64 \cdot (8 + 64) = 4608$. All kinds have the same parameters and 1,000 updates. Each kind also gets a learning rate of its own. Here are 400 updates of one of them:
+# In 8 dimensions there are only 8 directions at right angles. But a model only needs to tell which of 128 values it was. We train one attention layer to do that. It reads 4 to 64 pairs and then gets 16 questions. A pair is one token here. Its query and its key are made from the key's embedding, its value from the value's, keys get length 1, and a norm follows the read. (So one layer is enough. In Zoology, Arora et al., 2023, keys and values are tokens of their own, and binding them is part of the task.) Keys have size 8, so a state has $8 \cdot 64 = 512$ numbers, and a cache of 64 pairs $64 \cdot (8 + 64) = 4608$. All kinds have the same parameters and 1,000 updates. Each kind also gets a learning rate of its own. Here are 400 updates of linear attention:
 
 # %%
 widgets.predict(
@@ -529,10 +529,10 @@ for kind in kinds:
         choice = {"part": "choice", "rate": rate}
         both = [shares(task, kind, **choice) for task in ("once", "twice")]
         means.append(torch.cat(both).mean())
-    print(f"{kind:22}", *(f"{mean:6.3f}" for mean in means))
+    print(f"{kind:22}", *(f"{mean:6.4f}" for mean in means))
 
 # %% [markdown]
-# For decay that's 0.01, for the softmax 0.1, and for the other three 0.03. (For the softmax every rate does equally well, so its choice doesn't matter, though it lies at the edge.) With 0.1 decay learns nothing, and delta does much worse. And one rate for all can mislead. These are the shares for 64 pairs and keys that come once, with 0.003:
+# For decay that's 0.01, for the softmax 0.1, and for the other three 0.03. (For the softmax every rate does equally well, so its choice doesn't matter, though it lies at the edge.) With 0.1 decay learns nothing (a training broke off, as a decay became exactly 0, and counts as 0), and delta does much worse. The rates were chosen at this size and serve the other sizes too. And one rate for all can mislead. These are the shares for 64 pairs and keys that come once, with 0.003:
 
 # %%
 for kind in ("linear", "decay", "delta"):
@@ -567,7 +567,7 @@ for task in tasks:
 widgets.came_out("14.C", shares("once", "linear")[:, -1].mean().item())
 
 # %% [markdown]
-# *Five seeds, with bands from the lowest to the highest. On the left the two softmax curves coincide, and so do those of the three states.* **Once:** with a softmax every value is found. A state makes more and more mistakes when there are more pairs than its keys have dimensions. And the three states differ little. Decay is learned, and changes hardly anything here, where nothing needs to be forgotten. The delta rule is right as often as adding up, though not for the same pairs:
+# *Five seeds, with bands from the lowest to the highest. On the left the two softmax curves coincide, and so do those of the three states.* **Once:** with a softmax every value is found. A state makes more and more mistakes when there are more pairs than its keys have dimensions. And the three states differ little. Decay is learned, and changes hardly anything here, where nothing needs to be forgotten. The delta rule is right as often as plain addition, though not for the same pairs:
 
 # %%
 ends = ["first of 64", "last of 64"]
@@ -580,7 +580,7 @@ for kind in ("linear", "decay", "delta"):
 #
 # **Twice:** here the rule decides. The delta rule is ahead of the other states at every number of pairs. Adding up leaves both values in the state. But look at the softmax, which is right half of the time. It sees both values and can't tell which came later, because nothing in this layer says where a key is (lesson 08). If that's the reason, it should be enough to let its weights decay with each position. *Softmax with decay* (Lin et al., 2025) does that, and gets them all.
 #
-# Would longer keys help, or more training? All of these have 64 pairs. Keys come once unless it says "twice":
+# Would longer keys help, or more training? All of these are for texts of 64 pairs. Keys come once unless it says "twice":
 
 # %%
 for kind in ("linear", "delta"):
@@ -599,7 +599,7 @@ for setting in ("once linear", "once decay", "once delta", "twice softmax"):
 # %% [markdown]
 # With longer keys, and so a larger state, both recall more. Longer values help as well, but less than longer keys in a state of as many numbers. Ten times the training adds a few hundredths at most.
 #
-# Is it interference, as for random keys? If so, a wrong answer should be no odd symbol, but a value that belongs to another key of the same text. And training can't help much if the keys already overlap as little as possible. Of 128 directions in 8 dimensions the squared dot products can't average less than $\frac{128 - 8}{8 \cdot 127}$. Both can be seen in the layer that was trained above:
+# Is it interference, as for random keys? If so, a wrong answer should be no odd symbol, but a value that belongs to another key of the same text. And of 128 directions in 8 dimensions the squared dot products can't average less than $\frac{128 - 8}{8 \cdot 127}$. Both can be seen in the layer that was trained above:
 
 # %% tags=["nbval-ignore-output"]
 keys, values, right = recall.make_batch(256, 64, torch.Generator().manual_seed(7))
@@ -614,7 +614,16 @@ print(f"mean overlap {(overlaps.sum() - 128) / (128 * 127):.3f},", end=" ")
 print(f"least possible {120 / (8 * 127):.3f}, at random {1 / 8:.3f}")
 
 # %% [markdown]
-# Nearly every mistake is a value that this text gave to another key, and the keys lie about as far apart as they can. A cache grows with what it has to remember, and a state doesn't. In these runs no rule for writing made up for that. What a rule decides is *which* value stays when a key comes back.
+# Nearly every mistake is a value that this text gave to another key, and the squared overlaps of the keys are, on average, as small as 8 dimensions allow. So on average the squared error of a read can't get smaller, however long we train.
+#
+# Is a state a bad deal, then? Its 512 numbers are as many as a window keeps of 7 pairs, each with a key and a value of 8 + 64 numbers. Such a window would know 7 of 64 pairs:
+
+# %%
+known = 64 * shares("once", "linear")[:, -1].mean().item()
+print(f"a window of 512 numbers: {512 // (8 + 64)} pairs of 64, the state: {known:.0f}")
+
+# %% [markdown]
+# For each number that it keeps, the state recalls far more. A cache grows with what it has to remember, and a state doesn't. In these runs no rule for writing made up for that. What a rule decides is *which* value stays when a key comes back.
 #
 # **Do exercise 14.9 now (4 minutes).** In 14.10 (*more*) you run an experiment of your own.
 
@@ -651,7 +660,7 @@ for name, mask in masks.items():
     print(f"{name}: explicit takes {ratio:.1f} times as long as in blocks")
 
 # %% [markdown]
-# In the second row blocks get the same mask as a table of yes and no. Then they can't know beforehand which blocks are hidden, and compute them all. What remains of the gain is the explicit form's own trouble, which gets slower with a mask of either kind (in the last row it has none to apply).
+# In the second row blocks get the same mask as a table of booleans, and the explicit form's time is that of the first row. Then they can't know beforehand which blocks are hidden, and compute them all. What remains of the gain comes from the explicit form, which gets slower with a mask (in the last row it has none to apply).
 
 # %% [markdown]
 # ## What lies far back
@@ -719,13 +728,13 @@ plotting.show(
 )
 
 # %% [markdown]
-# A copy right before saves about a quarter of a bit, and one 300 characters back a tenth of that. But the same words in another order save nearly as much. Only with 16 characters between does the copy seem a little ahead. So this model makes use of which words were there, less the farther back they are, and hardly of their order. With this model and this kind of text we can't see much of what a window loses. A task that *needs* the past shows it, and section 14.6 has one.
+# A copy right before saves about a quarter of a bit, and one 300 characters back a tenth of that. But the same words in another order save nearly as much. Only with 16 characters between does the copy seem a little ahead. So this model makes use of which words were there, less the farther back they are, and hardly of their order. With this model and this kind of text we can't see much of what a window loses. A task that *needs* the past would show it. In that of section 14.6 a window knows the pairs that it still holds, and nothing of the others.
 
 # %% [markdown]
 # ## Places in the cache
 # *More · 3 minutes*
 #
-# A plain window could keep its keys turned to their places in the text, since only distances count. But first positions that are kept get farther away with every step. Here four texts of 1,000 characters are read under masks. In both, each query sees the latest 512, and in the second also the first 4, at their true distance:
+# A plain window could keep its keys turned to their places in the text, since only distances count. But first positions that are kept get farther away with every step. Here four texts of 1,000 characters are read under two masks. Under both, each query sees the latest 512, and in the second also the first 4, at their true distance:
 
 # %% tags=["nbval-ignore-output"]
 ids = torch.stack([test[i : i + 1000] for i in range(0, 40_000, 10_000)])  # (4, 1000)
@@ -798,7 +807,7 @@ came = "256 to 1,024" if first < 2048 else "2,048 or later"
 widgets.came_out("14.D", "64 or 128" if first < 256 else came)
 
 # %% [markdown]
-# *Where the curves meet depends on the machine and on how well each form is written.* Counting operations, four times the length should take a full table 16 times as long, and chunks and steps four times. Here chunks and steps came near four. The table took more than 16 and the fused softmax less. So time isn't operations alone, and what else it is we haven't measured. Step by step grows like the chunks, but takes many small operations.
+# *Where the curves meet depends on the machine and on how well each form is written.* Counting operations, four times the length should take a full table 16 times as long, and chunks and steps four times. Here chunks came near four. Steps took somewhat more, the table took more than 16 times as long, and the fused softmax less. So time isn't operations alone, and what else it is we haven't measured. Step by step grows like the chunks, but takes many small operations.
 
 # %% [markdown]
 # ## Split the exponential, nearly
@@ -808,7 +817,7 @@ widgets.came_out("14.D", "64 or 128" if first < 256 else came)
 #
 # $$e^{qk^\top} = 1 + q k^\top + \tfrac12 (q k^\top)^2 + \dots,$$
 #
-# the first three terms split, because $(q k^\top)^2 = \sum_{a,b} (q_a q_b)(k_a k_b)$. With $d$ numbers in a key that makes $1 + d + d^2$ features (Arora et al., *Based*, 2024). Or draw vectors $w$ of normally distributed numbers. The mean of $e^{w q^\top - |q|^2/2}\, e^{w k^\top - |k|^2/2}$ over all of them is exactly $e^{qk^\top}$ (Choromanski et al., *Performer*, 2021). Let's give both as many features and see how far the output is from that of the softmax:
+# the first three terms split, because $(q k^\top)^2 = \sum_{a,b} (q_a q_b)(k_a k_b)$. With $d$ numbers in a key that makes $1 + d + d^2$ features (Arora et al., *Based*, 2024). Or draw vectors $w$ of normally distributed numbers. The mean of $e^{w q^\top - |q|^2/2}\, e^{w k^\top - |k|^2/2}$ over all of them is exactly $e^{qk^\top}$ (Choromanski et al., *Performer*, 2021). Let's give both the same number of features and see how far the output is from that of the softmax:
 
 
 # %%
@@ -846,7 +855,7 @@ for spread in (0.25, 0.5, 1, 2):
     print(f"{spread:28}", *(f"{x:12.2f}" for x in off))
 
 # %% [markdown]
-# (An error of 1 is as bad as an output of 0.) With small scores the series is nearly exact, with 273 features in place of 16. With larger ones all get worse. Random features are right on average, but 273 of them are far too few, and a hundred times as many help only at first. And how far off is the series in a trained model, in each head of lesson 12's?
+# (An error of 1 is as bad as an output of 0.) With small scores the series is nearly exact, with 273 features in place of 16. With larger ones nearly all get worse. Random features are right on average, but 273 of them are far too few, and a hundred times as many help only at first. And how far off is the series in a trained model, in each head of lesson 12's?
 
 # %%
 def series_for_softmax(q, k, v, sees):
@@ -878,7 +887,7 @@ for number, layer in enumerate(model.layers):
 # ## Layers of several kinds
 # *More · 7 minutes*
 #
-# Many models that were built for long texts mix kinds of layers. A few layers look at everything and can recall, and the others are cheap. (The first in this list has one kind only.)
+# Many models that were built for long texts mix kinds of layers. Some layers look at everything and can recall, and the others are cheap. (The first in this list has one kind only.)
 #
 # | model | layers |
 # |---|---|
@@ -951,6 +960,9 @@ summed, mean = masked_form(q, k, v), fused(q[None], k[None], v[None])[0]
 for place in (16, 256, 4095):
     sizes = f"state {summed[place].std():7.1f}, softmax {mean[place].std():.2f}"
     print(f"position {place:4}: {sizes}")
+
+# %% [markdown]
+# (The softmax's mean shrinks about as much here, as random values cancel. But it can't leave the range of the values.)
 
 # %% [markdown]
 # **A window without its first positions.** With our model nothing goes wrong. With another model, measure before you throw its sinks away.
