@@ -67,10 +67,9 @@ def test_git_sees_nothing_of_it_and_a_pull_finds_nothing_in_its_way(course):
     git(course, "pull", "-q")
     added, outdated = own_copy.copy_notebooks(course)
     assert (added, outdated) == (["notebooks/06_multi_head_attention.ipynb"], ["notebooks/05_masking.ipynb"])
-    assert (course / "my" / "notebooks" / "05_masking.ipynb").read_bytes() == mine
-    assert (
-        course / "my" / "notebooks" / "06_multi_head_attention.ipynb"
-    ).read_bytes() == newer  # nobody had changed it
+    copies = course / "my" / "notebooks"
+    assert (copies / "05_masking.ipynb").read_bytes() == mine
+    assert (copies / "06_multi_head_attention.ipynb").read_bytes() == newer  # nobody had changed it
     assert own_copy.copy_notebooks(course) == ([], ["notebooks/05_masking.ipynb"])
 
 
