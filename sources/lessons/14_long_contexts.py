@@ -807,7 +807,7 @@ came = "256 to 1,024" if first < 2048 else "2,048 or later"
 widgets.came_out("14.D", "64 or 128" if first < 256 else came)
 
 # %% [markdown]
-# *Where the curves meet depends on the machine and on how well each form is written.* Counting operations, four times the length should take a full table 16 times as long, and chunks and steps four times. Here chunks came near four. Steps took somewhat more, the table took more than 16 times as long, and the fused softmax less. So time isn't operations alone, and what else it is we haven't measured. Step by step grows like the chunks, but takes many small operations.
+# *Where the curves meet depends on the machine and on how well each form is written.* Counting operations, four times the length should take a full table 16 times as long, and chunks and steps four times. Here chunks and steps stayed much nearer to four (they scatter from run to run), the table took more than 16 times as long, and the fused softmax less. So time isn't operations alone, and what else it is we haven't measured. Step by step grows like the chunks, but takes many small operations.
 
 # %% [markdown]
 # ## Split the exponential, nearly
