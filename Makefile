@@ -5,8 +5,9 @@ LAB_ARGS ?=
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PY := $(BIN)/python
 READY := $(VENV)/ready
+PIP := $(PY) -m pip install -q --disable-pip-version-check
 # Notebooks and tests run side by side, one a core; torch's own threads would stand in one another's way.
-quick test test-all test-rest test-hostile: export OMP_NUM_THREADS = 1
+quick test test-all test-rest test-hostile test-browser test-lab: export OMP_NUM_THREADS = 1
 # Each test marked `slow` (pyproject.toml says when) runs in `make test-all` only.
 test: SELECT = -m "not slow"
 # What `make test` skipped where something was missing, and what is slow: the two together run all that `make test-all` runs.
@@ -26,7 +27,10 @@ help: ## this list
 setup: $(READY) ## a virtual environment with all that the course needs, in .venv
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(None if (3, 11) <= sys.version_info < (3, 15) else f"Python 3.11 to 3.14 is needed, {sys.executable} is {sys.version.split()[0]}; try: make PYTHON=python3.11")'
-	$(call step,setting up $(VENV): PyTorch and JupyterLab; about 300 MB to download with the CPU build of PyTorch; 1 to 5 minutes,$(PYTHON) -m venv $(VENV) && $(PY) -m pip install -q --disable-pip-version-check $(shell grep '^torch==' constraints.txt) && $(PY) -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev]')
+	@echo "== setting up $(VENV) in three steps: 1 to 5 minutes, about 300 MB to download, 1.6 GB on disk"
+	$(call step,1 of 3: a virtual environment,$(PYTHON) -m venv $(VENV))
+	$(call step,2 of 3: PyTorch; the largest part,$(PIP) $(shell grep '^torch==' constraints.txt))
+	$(call step,3 of 3: JupyterLab and what the lessons use,$(PIP) -c constraints.txt -e '.[dev]')
 	@touch $(READY)
 
 lab: setup ## set up, then open JupyterLab on the quick tour, in your own copy of the notebooks: my/
@@ -90,7 +94,7 @@ bench: setup ## how long a student waits, and the library against PyTorch's own
 # what the web site needs beyond the set-up: Sphinx and MathJax
 SITE_READY := $(VENV)/site-ready
 $(SITE_READY): $(READY)
-	$(call step,Sphinx and MathJax into $(VENV); about 40 MB to download,$(PY) -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[$(EXTRAS_OF_SITE)]')
+	$(call step,Sphinx and MathJax into $(VENV); about 40 MB to download,$(PIP) -c constraints.txt -e '.[$(EXTRAS_OF_SITE)]')
 	@touch $(SITE_READY)
 
 site: $(SITE_READY) ## the web site, in build/site
@@ -103,10 +107,10 @@ sheet: $(SITE_READY) ## the cheat sheet, two pages as HTML and PDF, in build/she
 	$(PY) -m course_site.sheet
 
 test-browser: site ## every page of the site, and every lesson in JupyterLab, in a real browser
-	$(call step,every page and the live models in a real browser; then every lesson and its widgets in JupyterLab; about 15 minutes,$(PY) -m pytest -q -s tests/browser)
+	$(call step,every page and the live models in a real browser; then every lesson and its widgets in JupyterLab; about 12 minutes,$(PY) -m pytest -q -n 2 --dist worksteal tests/browser)
 
 test-lab: $(SITE_READY) ## every lesson in JupyterLab
-	$(call step,every lesson and its widgets in JupyterLab and a real browser; about 10 minutes,$(PY) -m pytest -q -s tests/browser/test_lab.py)
+	$(call step,every lesson and its widgets in JupyterLab and a real browser; about 8 minutes,$(PY) -m pytest -q -n 2 --dist worksteal tests/browser/test_lab.py)
 
 test-nbgrader: setup ## a solution through the real nbgrader
 	$(call step,a virtual environment of its own for nbgrader,test -e .venv-nbgrader/ready || ($(PYTHON) -m venv .venv-nbgrader && .venv-nbgrader/bin/python -m pip install -q --disable-pip-version-check nbgrader==0.9.6 && touch .venv-nbgrader/ready))
