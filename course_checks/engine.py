@@ -6,6 +6,7 @@ What decides is imported where it is needed: who only runs answers loads no righ
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from .running.call import Case
     from .running.encode import Tree
 
+BOLD = "\x1b[1m{}\x1b[0m"  # a notebook and a terminal show it so
+LABEL = re.compile(r"^((It looks like|Where it fails|Try):)")
 SEED = 20170612  # fixed, so that a notebook shows the same message on every run; the grader draws its own
 _LAST: dict[str, Any] = {}  # "verdict" and "case" (the arguments it was called with) of the last check that failed
 _FAILED: set[str] = set()  # the exercises whose check has failed in this kernel
@@ -29,8 +32,9 @@ class NotYet(Exception):
     """An answer that does not earn its points (yet). The message is all there is to read: no stack is shown."""
 
     def _render_traceback_(self) -> list[str]:
-        """IPython, Jupyter and nbval show these lines in the place of a traceback."""
-        return str(self).split("\n")
+        """IPython, Jupyter and nbval show these lines in the place of a traceback; first what the eye should find first."""
+        first, *rest = str(self).split("\n")
+        return [BOLD.format(first), *(LABEL.sub(BOLD.format(r"\1"), line) for line in rest)]
 
 
 def check(number: str, answer: object) -> None:

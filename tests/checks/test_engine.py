@@ -1,5 +1,6 @@
 """``check``, ``hint`` and ``failing_case`` as students meet them: any answer at all, in plain Python and in IPython."""
 
+import re
 import subprocess
 import sys
 import textwrap
@@ -109,7 +110,11 @@ def test_check_raises_the_verdict_and_shows_no_stack(number):
         with pytest.raises(NotYet) as caught:
             check(number, answer)
         expected = run(find(number), answer).text(in_notebook=True)
-        assert str(caught.value) == expected and caught.value._render_traceback_() == expected.split("\n")
+        shown = "\n".join(caught.value._render_traceback_())
+        assert str(caught.value) == expected == re.sub(r"\x1b\[\d+m", "", shown)
+        bold = re.findall(r"\x1b\[1m(.*?)\x1b\[0m", shown)
+        assert bold[0] == expected.split("\n")[0]
+        assert ("It looks like:" in bold, "Try:" in bold) == ("\nIt looks like: " in expected, "\nTry: " in expected)
 
 
 def test_what_to_try_comes_with_the_second_failure_of_an_exercise():
@@ -199,7 +204,7 @@ def test_a_message_in_ipython_has_no_stack():
         shell.run_cell("check('5.2', causal_mask)")
     """
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True)
-    assert "5.2 not yet" in done.stdout and "It looks like: " in done.stdout and "failing_case()" in done.stdout
+    assert "5.2 not yet" in done.stdout and "It looks like:" in done.stdout and "failing_case()" in done.stdout
     assert "NameError" in done.stdout and "stopped at line 3, `return torch_missing`" in done.stdout
     assert "Traceback" not in done.stdout and "engine.py" not in done.stdout
 
