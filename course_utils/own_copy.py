@@ -1,8 +1,9 @@
 """A copy of the notebooks to work in: ``python -m course_utils.own_copy`` lays it out in the folder ``my``.
 
 What you type, and what JupyterLab saves by itself, then changes no file that belongs to the course, and ``git pull`` finds
-nothing in its way. Links between notebooks lead from copy to copy. A copy that was changed is never overwritten; one that is
-still as it was copied makes way for a newer version.
+nothing in its way. Links between notebooks lead from copy to copy. A copy holds no outputs: what a cell prints is not there to
+be read before it is predicted. A copy that was changed is never overwritten; one that is still as it was laid out makes way for
+a newer version.
 """
 
 import argparse
@@ -16,7 +17,7 @@ from course_utils.files import replacing, write_whole
 OWN = "my"
 NOTEBOOKS = ("notebooks/*.ipynb", "exercises/*.ipynb")
 READ_ONLY = ("docs/glossary.md",)  # what notebooks link to and nobody writes in: always the newest
-RECORD = ".copied.json"  # file -> SHA-256 of what it was copied from
+RECORD = ".copied.json"  # file -> SHA-256 of the copy as it was laid out
 
 
 def copy_notebooks(course: Path) -> tuple[list[str], list[str]]:
@@ -40,7 +41,7 @@ def copy_notebooks(course: Path) -> tuple[list[str], list[str]]:
     added, outdated = [], []
     for path in originals:
         name = path.relative_to(course).as_posix()
-        content = path.read_bytes()
+        content = _without_outputs(path)
         seen, own = hashlib.sha256(content).hexdigest(), course / OWN / name
         untouched = own.exists() and hashlib.sha256(own.read_bytes()).hexdigest() == record.get(name) != seen
         if not own.exists() or untouched:
@@ -72,6 +73,17 @@ def main(arguments: list[str] | None = None) -> int:
             f"newer versions of {', '.join(outdated)}; yours in {OWN}/ were left alone: to get a new one, rename yours"
         )
     return 0
+
+
+def _without_outputs(path: Path) -> bytes:
+    """A notebook as if no cell of it had ever run."""
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            cell |= {"outputs": [], "execution_count": None}
+            cell["metadata"].pop("collapsed", None)
+            cell["metadata"].get("jupyter", {}).pop("outputs_hidden", None)
+    return (json.dumps(notebook, indent=1, ensure_ascii=False) + "\n").encode()
 
 
 def _read(path: Path) -> dict[str, str]:
