@@ -58,10 +58,8 @@ class Prediction(ipywidgets.VBox):
         if value is None:
             self._show("Choose first.")
             return
-        self.guess = value
-        if self.outcome is None:
-            self._show(f"Kept: {self._formatted(value)}. You'll see it again beside what comes out.")
-        else:
+        self._keep(value)
+        if self.outcome is not None:
             self._show(f"Kept. {self.comparison()}")
         self.note()
 
@@ -71,8 +69,11 @@ class Prediction(ipywidgets.VBox):
             return
         for control, old in zip(self.inputs, before.inputs, strict=True):
             control.value = old.value
-        self.guess = before.guess
-        self._show(f"Kept: {self._formatted(self.guess)}. You'll see it again beside what comes out.")
+        self._keep(before.guess)
+
+    def _keep(self, value: Value) -> None:
+        self.guess = value
+        self._show(f"Kept: {self._formatted(value)}. You'll see it again beside what comes out.")
 
     def came_out(self) -> Display:
         """What came out beside the guess; without a guess, behind a fold."""
@@ -84,8 +85,21 @@ class Prediction(ipywidgets.VBox):
             )
             page = f'<details style="{BOX}" data-prediction="{self.name}">{asked}</details>'
         else:
-            page = f'<div style="{BOX}"><b>Prediction {self.name}</b> {text}</div>'
+            page = f'<div style="{BOX}"><b>Prediction {self.name}</b> {text}{self._bars()}</div>'
         return Display(f"Prediction {self.name}. {self.comparison()}", page)
+
+    def _bars(self) -> str:
+        """Guess and outcome one below the other, on the scale of the controls; nothing for a choice among texts."""
+        if isinstance(self.outcome, str):
+            return ""
+        guesses, outcomes = ((v if isinstance(v, tuple) else (v,)) for v in (self.guess, self.outcome))
+        bars = ""
+        for control, label, *pair in zip(self.inputs, self.labels or ("",), guesses, outcomes, strict=True):
+            for value, who, color in zip(pair, (f"{label} you".strip(), "it"), ("#9aa5b1", "#5b7db1"), strict=True):
+                share = min(max((value - control.min) / (control.max - control.min), 0), 1)
+                filled = f'<div style="width:{share:.1%};min-width:1px;height:9px;background:{color}"></div>'
+                bars += f'<div style="text-align:right">{html.escape(who)}</div><div style="align-self:center">{filled}</div>'
+        return f'<div style="display:grid;grid-template-columns:max-content 18em;column-gap:8px;line-height:1.3">{bars}</div>'
 
     def comparison(self) -> str:
         """The guess and the outcome in one sentence."""

@@ -35,6 +35,14 @@ def test_a_number():
     assert "You predicted: 32. It came out: 22.6." in repr(widgets.came_out("4.2", torch.tensor(22.627)))
 
 
+def test_guess_and_outcome_are_bars_on_the_scale_of_the_slider():
+    asked = widgets.predict("4.2", "How large?", between=(10, 20))
+    asked.inputs[0].value = 18
+    asked.button.click()
+    for outcome, filled in ((12, "20.0"), (40, "100.0"), (-3, "0.0")):
+        assert re.findall(r"width:([\d.]+)%", widgets.came_out("4.2", outcome)._repr_html_()) == ["80.0", filled]
+
+
 def test_shares_sum_to_one():
     asked = widgets.predict("4.1", "How much?", shares=["the", "apple", "fell"])
     for control, value in zip(asked.inputs, (0.2, 0.6, 0.0), strict=True):
@@ -44,6 +52,7 @@ def test_shares_sum_to_one():
     assert sum(asked.guess) == pytest.approx(1)
     shown = widgets.came_out("4.1", torch.tensor([0.1, 0.8, 0.1]))
     assert "apple 0.75, fell 0.00. It came out: the 0.10" in repr(shown)
+    assert re.findall(r"width:([\d.]+)%", shown._repr_html_()) == ["25.0", "10.0", "75.0", "80.0", "0.0", "10.0"]
     for control in asked.inputs:
         control.value = 0.0
     asked.button.click()
