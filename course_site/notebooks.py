@@ -12,11 +12,13 @@ from course_authoring.assemble import INSTALL_ID
 from course_authoring.execute import WIDGET_STATE
 from course_authoring.links import colab_link
 
-from .try_it import anchor, answered_here, with_questions
+from .try_it import anchor, answered_here, with_question, with_questions
 
 INTERACTIVE = re.compile(r"\[interactive: (.*?) Run this cell [^\]]*\]", re.DOTALL)
 # Lessons whose model runs on the live page -> where it stands there.
 LIVE = {"10": "a-word", "11": "a-word", "12": "a-text", "13": "written-twice"}
+CHECK = re.compile(r'^check\("([\d.]+)"', re.MULTILINE)
+READ_HERE = "This page was run for you. Where it asks you to run a cell, that works in the notebook."
 COLAB = re.compile(r"\[▶ Open in Colab\]\([^)]*\)(?: · )?")
 
 
@@ -48,6 +50,8 @@ def for_site(notebook: NotebookNode, path: str, address: str | None) -> Notebook
         for cell in notebook.cells:
             if cell.cell_type == "markdown":
                 cell.source = re.sub(r"\A### ", "## ", with_questions(cell.source))
+    if path == "notebooks/quick_tour.ipynb":
+        _ask_its_tasks(notebook.cells)
     notebook.cells.insert(1, new_markdown_cell(_links(path, colab, address), id="site-links"))
     return notebook
 
@@ -63,7 +67,18 @@ def _links(path: str, colab: str | None, address: str | None) -> str:
     if colab:
         links.insert(0, f'<a href="{html.escape(colab)}">Open in Colab</a>')
         links.append(f'<a href="{address}/discussions">Ask a question</a>')
-    return f'<p class="notebook-links">{" ".join(links)}</p>'
+    said = "" if path.startswith("exercises") else f" {READ_HERE}"
+    return f'<p class="notebook-links">{" ".join(links)}{said}</p>'
+
+
+def _ask_its_tasks(cells: list[NotebookNode]) -> None:
+    """In the tour, the tasks that the page can judge; each has its statement in the last Markdown before its check."""
+    statement = cells[0]
+    for cell in cells:
+        if cell.cell_type == "markdown":
+            statement = cell
+        elif check := CHECK.search(cell.source):
+            statement.source = with_question(statement.source, check.group(1))
 
 
 def _revive(output: NotebookNode, colab: str | None) -> None:

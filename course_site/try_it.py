@@ -172,7 +172,11 @@ def _numbered(said: dict[str, dict]) -> dict[str, Any]:
 def with_questions(source: str) -> str:
     """The Markdown of an exercise's statement, with the place where ``static/try_it.js`` puts its controls."""
     match = HEADING.match(source)
-    number = match.group(1) if match else ""
+    return with_question(source, match.group(1)) if match else source
+
+
+def with_question(source: str, number: str) -> str:
+    """The same for a statement whose heading doesn't hold the exercise's number; unchanged if no page can judge it."""
     if number not in catalogue() or number not in answered_here(f"{catalogue()[number].lesson:02d}"):
         return source
     if number in ONE_CASE:

@@ -2,7 +2,9 @@
 
 import json
 import re
+from pathlib import Path
 
+import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from course_authoring.assemble import INSTALL_ID
@@ -11,6 +13,7 @@ from course_checks.deciding.find import all_entries
 from course_site.mistakes import escaped, mistakes_page
 from course_site.notebooks import for_site, widget_place
 
+ROOT = Path(__file__).parents[2]
 ADDRESS = "https://github.com/a/b"
 
 
@@ -47,6 +50,14 @@ def test_without_an_address_nothing_leads_away():
 def test_an_exercise_is_a_heading_of_the_second_level():
     assert for_site(notebook(), "exercises/05_masking.ipynb", ADDRESS).cells[-1].source == "## 5.1 · a"
     assert for_site(notebook(), "notebooks/05_masking.ipynb", ADDRESS).cells[-1].source == "### 5.1 · a"
+
+
+def test_the_tasks_of_the_tour_that_a_page_can_judge_are_answered_there():
+    tour = nbformat.read(ROOT / "notebooks" / "quick_tour.ipynb", 4)
+    page = for_site(tour, "notebooks/quick_tour.ipynb", ADDRESS)
+    asked = [(n, cell.source) for cell in page.cells for n in re.findall(r'data-try="([\d.]+)"', cell.source)]
+    assert [number for number, _ in asked] == ["5.2", "13.9"]
+    assert "three keys stand in the cache" in asked[0][1] and "- **d.** X, Y and Z" in asked[1][1]
 
 
 def test_a_widget_that_needs_no_kernel_is_put_on_the_page():
