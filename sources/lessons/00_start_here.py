@@ -12,6 +12,8 @@
 # By the end you can work with this course, turn sentences into a tensor of shape `(B, L, d_model)`, move its axes without scrambling it, and say what networks before attention could see, and at what cost.
 #
 # {{colab_link}} · short path about 55 minutes with its exercises (35 + 20), everything about 3 and a half hours · builds on nothing
+#
+# Click into the cell below and press `Shift+Enter`. It runs, and the next one is chosen. Do the same with each cell that you come to. (If you have two hours and would rather see one whole model first, take [the quick tour](quick_tour.ipynb) and come back.)
 
 # %% tags=["setup"]
 import math
@@ -104,7 +106,7 @@ plotting.show(diagrams.legend())
 #
 # *Core · 5 minutes*
 #
-# **Run.** A notebook is a list of cells. `Shift+Enter` runs one and moves on. Go from top to bottom, because later cells use what earlier ones define. When things get confused, choose *Restart kernel and run all cells*.
+# **Run.** You've run a few cells by now. Go from top to bottom, because later cells use what earlier ones define. When things get confused, choose *Restart kernel and run all cells*.
 #
 # **Predict.** A prediction that you kept is shown beside what came out, at once and again at the end of the page. A wrong one helps too, since you see where you went wrong. It's kept in a small file on your own machine, and only there. After `import course_utils`, in any notebook, `course_utils.progress()` shows what you predicted and which exercises you have passed.
 #
