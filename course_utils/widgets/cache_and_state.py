@@ -53,7 +53,7 @@ def cache_and_state(keys: Float[Tensor, "L d_k"], values: Float[Tensor, "L d_v"]
         rows = {
             f"cache: {position} positions, {position * each:,} numbers": torch.ones(position),
             f"window: {int(in_window.sum())} positions, {int(in_window.sum()) * each:,} numbers": in_window,
-            f"state: {state.numel():,} numbers": fidelity,
+            f"state: {state.numel():,} numbers, {rule}, decay {decay:.2f}": fidelity,
         }
         for i, (title, heights) in enumerate(rows.items()):
             ax = figure.add_axes((0.07, 0.71 - 0.29 * i, 0.58, 0.18))

@@ -1,10 +1,11 @@
 """The widget of lesson 15: ring attention step by step, who holds what, what is computed, who waits."""
 
 import math
+from collections.abc import Sequence
 
 import ipywidgets
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
@@ -85,6 +86,14 @@ def colored_scores(ring: Ring, now: int) -> Float[Tensor, "L L 3"]:
                 colors[queries[tile.queries][:, None], keys[tile.keys]] = strong if step == now else pale
     if causal:
         colors[torch.ones(length, length, dtype=torch.bool).triu(1)] = torch.tensor(HIDDEN)
+    return colors
+
+
+def colored_tokens(positions: Sequence[Int[Tensor, " n"]]) -> Float[Tensor, "L 3"]:
+    """For each place of the text the color of the rank that holds it; ``positions`` has the places of each rank."""
+    colors = torch.empty(sum(map(len, positions)), 3)
+    for rank, own in enumerate(positions):
+        colors[own] = torch.tensor(to_rgb(SHADES[rank]))
     return colors
 
 

@@ -720,11 +720,11 @@ check("15.8", rank_mask)
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# The broken function reads only the shape of `positions`. What else is in it?
+# Write down for zigzag which tokens of the text rank 0 has as queries, and in which order it has gathered the keys. Then print its mask. Which of the pairs in it are wrong?
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# A token has a place in the order of the ranks, and a position in the text. The window is about distances in the text, for queries and for keys.
+# A token has a place in the order of the ranks, and a position in the text. The window is about distances in the text. What does the broken function read of `positions`?
 # </details>
 
 # %% [markdown]
@@ -853,7 +853,7 @@ else:
 # Without a mask, on some cluster, sending costs no time of its own as soon as a rank holds 5,000 tokens or more. Now the mask is causal and the layout zigzag, and a kernel computes only what may be seen, which is about half. Everything else stays as it was. From how many tokens a rank does sending cost no time?
 #
 # - **a.** From about 2,500, since half of the work is done.
-# - **b.** From about 5,000, since work and bytes have both become half as many.
+# - **b.** From about 5,000, since in zigzag all ranks have the same work in every step, and no rank waits.
 # - **c.** From about 10,000, since half of the work hides half as much.
 
 # %% tags=["quiz"]
@@ -866,7 +866,7 @@ quiz_15_10 = "c"
 # Why each option is right or wrong:
 #
 # - **a.** work is what hides the sending. With less of it there is less to hide behind.
-# - **b.** the blocks travel whole, since the part that this rank's queries don't see, those of another rank do. The bytes are the same as before.
+# - **b.** no rank waits for another one to finish, but each may wait for its block. The blocks travel whole, since the part that this rank's queries don't see, those of another rank do. So the bytes are the same as before, and half of the work is left to hide them.
 # - **c.** work grows with the square of the tokens and bytes grow with the tokens. With half of the work, twice as many tokens are needed before the two are equal again.
 
 # %% tags=["check"]

@@ -40,7 +40,7 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=88)
 torch.set_num_threads(1)  # small tensors: threads would only get in each other's way
 
 # %% [markdown]
-# Attention pays for a text of $L$ tokens in two places. In training, each head compares every query with every key, which makes $L^2$ weights. When it writes, the model keeps the keys and values of all that came before, and reads them all at every step. That's harmless for a sentence, but not for a book of a few hundred thousand tokens.
+# Attention pays for a text of $L$ tokens in two places. In training, each head compares every query with every key, which makes $L^2$ weights. When it writes, the model keeps the keys and values of all that came before, and reads them all at every step. That's harmless for a sentence, but not for a book of a few hundred thousand tokens. (Reading a long prompt before it writes is like training, without the way back.)
 #
 # We take three ways out. You can compute **exactly the same** without ever holding all the weights. You can **look back less far**. Or you can give up the softmax and squeeze the past into a **state** that never grows.
 #
@@ -552,10 +552,13 @@ for ax, (task, title) in zip(axes, tasks.items(), strict=True):
     plotting.bands([str(n) for n in recall.PAIRS], runs, ax=ax, **names)
     ax.set(ylim=(0, 1.05), title=title)
     ax.set_xticks(range(5), recall.PAIRS, rotation=0, ha="center")
+kept = [min(1, 7 / n) for n in recall.PAIRS]  # pairs that 512 numbers can keep whole
+axes[0].plot(range(5), kept, "k:", label="window of 512 numbers")
+axes[0].legend(frameon=False)
 plotting.show(
     axes[0],
     "Right answers by number of pairs. Left, both softmaxes stay at 1, and all three "
-    "states fall to one half. Right, softmax with decay stays at 1, softmax at 0.5, "
+    "states fall to one half, far above a window of as many numbers. Right, softmax with decay stays at 1, softmax at 0.5, "
     "delta falls from 1 to 0.56, decay from 0.8 to 0.5, linear from 0.5 to 0.35.",
 )
 
@@ -567,7 +570,7 @@ for task in tasks:
 widgets.came_out("14.C", shares("once", "linear")[:, -1].mean().item())
 
 # %% [markdown]
-# *Five seeds, with bands from the lowest to the highest. On the left the two softmax curves coincide, and so do those of the three states.* **Once:** with a softmax every value is found. A state makes more and more mistakes when there are more pairs than its keys have dimensions. And the three states differ little. Decay is learned, and changes hardly anything here, where nothing needs to be forgotten. The delta rule is right as often as plain addition, though not for the same pairs:
+# *Five seeds, with bands from the lowest to the highest. On the left the two softmax curves coincide, and so do those of the three states. The dotted line is a window that keeps as many numbers as a state, 7 pairs of 8 + 64, and doesn't guess.* **Once:** with a softmax every value is found. A state makes more and more mistakes when there are more pairs than its keys have dimensions. And the three states differ little. Decay is learned, and changes hardly anything here, where nothing needs to be forgotten. The delta rule is right as often as plain addition, though not for the same pairs:
 
 # %%
 ends = ["first of 64", "last of 64"]
@@ -580,7 +583,7 @@ for kind in ("linear", "decay", "delta"):
 #
 # **Twice:** here the rule decides. The delta rule is ahead of the other states at every number of pairs. Adding up leaves both values in the state. But look at the softmax, which is right half of the time. It sees both values and can't tell which came later, because nothing in this layer says where a key is (lesson 08). If that's the reason, it should be enough to let its weights decay with each position. *Softmax with decay* (Lin et al., 2025) does that, and gets them all.
 #
-# Would longer keys help, or more training? All of these are for texts of 64 pairs. Keys come once unless it says "twice":
+# **Why does recall fall at all? Do exercise 14.9 now (4 minutes), then read on.** It has five causes to choose from and a run for each. Here is how the shares change with longer keys and with more training. All of these are for texts of 64 pairs. Keys come once unless it says "twice":
 
 # %%
 for kind in ("linear", "delta"):
@@ -616,7 +619,7 @@ print(f"least possible {120 / (8 * 127):.3f}, at random {1 / 8:.3f}")
 # %% [markdown]
 # Nearly every mistake is a value that this text gave to another key, and the squared overlaps of the keys are, on average, as small as 8 dimensions allow. So on average the squared error of a read can't get smaller, however long we train.
 #
-# Is a state a bad deal, then? Its 512 numbers are as many as a window keeps of 7 pairs, each with a key and a value of 8 + 64 numbers. Such a window would know 7 of 64 pairs:
+# Is a state a bad deal, then? A window of 512 numbers (the dotted line) knows 7 of 64 pairs:
 
 # %%
 known = 64 * shares("once", "linear")[:, -1].mean().item()
@@ -625,7 +628,7 @@ print(f"a window of 512 numbers: {512 // (8 + 64)} pairs of 64, the state: {know
 # %% [markdown]
 # For each number that it keeps, the state recalls far more. A cache grows with what it has to remember, and a state doesn't. In these runs no rule for writing made up for that. What a rule decides is *which* value stays when a key comes back.
 #
-# **Do exercise 14.9 now (4 minutes).** In 14.10 (*more*) you run an experiment of your own.
+# In exercise 14.10 (*more*) you run an experiment of your own.
 
 # %% [markdown]
 # ## What blocks cost
@@ -808,6 +811,32 @@ widgets.came_out("14.D", "64 or 128" if first < 256 else came)
 
 # %% [markdown]
 # *Where the curves meet depends on the machine and on how well each form is written.* Counting operations, four times the length should take a full table 16 times as long, and chunks and steps four times. Here chunks and steps stayed much nearer to four (they scatter from run to run), the table took more than 16 times as long, and the fused softmax less. So time isn't operations alone, and what else it is we haven't measured. Step by step grows like the chunks, but takes many small operations.
+#
+# **The delta rule in chunks.** Each write depends on the writes before it, so it looks as if you had to go step by step. But within a chunk that begins with the state $S$, the differences $u_i$ solve a triangular system, which is one call (Yang et al., 2024, section 3):
+#
+# $$u_i + \beta_i \sum_{j < i} (k_i k_j^\top)\, u_j = \beta_i\,(v_i - k_i S).$$
+
+
+# %%
+def delta_in_chunks(q, k, v, beta, size):
+    state, outputs = torch.zeros(k.shape[1], v.shape[1]), []
+    for a, b, c, d in zip(*(x.split(size) for x in (q, k, v, beta)), strict=True):
+        system = torch.eye(len(b)) + d[:, None] * (b @ b.T).tril(-1)
+        wanted = d[:, None] * (c - b @ state)
+        u = torch.linalg.solve_triangular(system, wanted, upper=False)
+        outputs.append((a @ b.T).tril() @ u + a @ state)
+        state = state + b.T @ u
+    return torch.cat(outputs)
+
+
+# %%
+q, k, v = torch.randn(3, 200, 32, generator=torch.Generator().manual_seed(0))
+k = F.normalize(k, dim=-1)
+beta = torch.rand(200, generator=torch.Generator().manual_seed(1))
+by_steps, _ = recurrent_form(q, k, v, beta=beta)
+for size in (200, 64):
+    same = torch.allclose(delta_in_chunks(q, k, v, beta, size), by_steps, atol=1e-4)
+    print(f"chunks of {size} equal 200 steps: {same}")
 
 # %% [markdown]
 # ## Split the exponential, nearly
@@ -923,20 +952,6 @@ for name, layers in stacks.items():
 
 # %% [markdown]
 # For a long text nearly all of the bill is for the layers that see everything. With one such layer in six, you pay about a sixth. Exercise 14.8 asks from which length on one mixture is smaller than another.
-#
-# **The delta rule in chunks.** Each write depends on the writes before it, so it looks as if you had to go step by step. But within a chunk the differences $u_i$ solve a triangular system, which is one call (Yang et al., 2024, section 3):
-#
-# $$u_i + \beta_i \sum_{j < i} (k_i k_j^\top)\, u_j = \beta_i\,(v_i - k_i S).$$
-
-# %%
-q, k, v = torch.randn(3, 200, 32, generator=torch.Generator().manual_seed(0))
-k = F.normalize(k, dim=-1)
-beta = torch.rand(200, generator=torch.Generator().manual_seed(1))
-system = torch.eye(200) + beta[:, None] * (k @ k.T).tril(-1)  # (200, 200), S = 0 before
-u = torch.linalg.solve_triangular(system, beta[:, None] * v, upper=False)
-by_system = (q @ k.T).tril() @ u
-by_steps, _ = recurrent_form(q, k, v, beta=beta)
-print("one system equals 200 steps:", torch.allclose(by_system, by_steps, atol=1e-4))
 
 # %% [markdown]
 # ## What goes wrong

@@ -40,7 +40,7 @@ from course_utils.masks import causal_mask
 from course_utils.multi_head import MultiHeadAttention, repeat_kv
 from course_utils.results import read_rows
 from course_utils.training import seed_everything
-from course_utils.widgets.ring_steps import colored_scores
+from course_utils.widgets.ring_steps import colored_scores, colored_tokens
 
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=88)
 torch.set_num_threads(1)
@@ -450,6 +450,23 @@ widgets.predict(
     choices=["about half as long", "three quarters as long", "as long, or nearly"],
 )
 
+# %% [markdown]
+# The tokens can be divided otherwise, too. **Zigzag** cuts the text into $2P$ chunks and gives each rank two of them. Rank 0 gets the first and the last, rank 1 the second and the second-to-last, and so on. (*Striped* is for section 15.8.) Each color is a rank:
+
+# %%
+ax, layouts = plotting.new_axes(8.0, 1.7), ("contiguous", "zigzag", "striped")
+held = {name: [layout(name, L, 4).positions(r) for r in range(4)] for name in layouts}
+ax.imshow(torch.stack([colored_tokens(x) for x in held.values()]), aspect="auto")
+ax.vlines([i - 0.5 for i in range(1, L)], -0.5, 2.5, color="white", lw=0.8)
+ax.hlines([0.5, 1.5], -0.5, L - 0.5, color="white", lw=6)
+ax.set_yticks(range(3), layouts), ax.set_xlabel("place in the text")
+plotting.show(
+    ax,
+    "Who holds which of 48 tokens. Contiguous: twelve neighbors for each of four ranks. "
+    "Zigzag: six at the same distance from the beginning and from the end. Striped: "
+    "every fourth token.",
+)
+
 # %%
 for name in ("contiguous", "zigzag"):
     ring = Ring(layout(name, L, 4), causal=True)
@@ -478,7 +495,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# With neighboring tokens ("contiguous"), rank 3 computes a whole block of 144 pairs in every step (in step 0 the mask hides nearly half of it, see section 15.8), so the ring takes $4 \cdot 144 = 576$, as it would without a mask. **Zigzag** cuts the text into $2P$ chunks and gives each rank two of them. Rank 0 gets the first and the last, rank 1 the second and the second-to-last, and so on. Every rank then has the same amount of work in every step, and the ring takes 324. Now switch on the causal mask in the widget of section 15.4, and watch the bars in both layouts. What the mask hides is gray there.
+# With neighboring tokens ("contiguous"), rank 3 computes a whole block of 144 pairs in every step (in step 0 the mask hides nearly half of it, see section 15.8), so the ring takes $4 \cdot 144 = 576$, as it would without a mask. In zigzag every rank has the same amount of work in every step, and the ring takes 324. Now switch on the causal mask in the widget of section 15.4, and watch the bars in both layouts. What the mask hides is gray there.
 #
 # The result stays the same, as long as each token carries its position in the text with it. **Do exercise 15.7 now (13 minutes).** It counts the work of each rank, for any division. In exercises 15.6 and 15.8 (*more*) you write zigzag and find a bug. And is zigzag always the best division? Exercise 15.9, an experiment, is about that.
 
@@ -490,6 +507,27 @@ plotting.show(
 #
 # $$\frac{4\,n^2 d}{F} \ge \frac{4\,n\,d}{S} , \qquad\text{so}\qquad n \ge \frac{F}{S} .$$
 #
+# Here are four steps with blocks half as long as that, and twice as long. (The unit is the time that a step computes.)
+
+# %%
+axes = plotting.new_axes(9.6, 1.9, columns=2)
+for ax, n in zip(axes, (0.5, 2.0), strict=True):  # in units of F / S
+    sending, begins = 1 / n, 0.0
+    for step in range(4):
+        ax.broken_barh([(begins, 1)], (0.1, 0.8), color=plotting.COLORS[0])
+        if step < 3:  # the last block goes nowhere
+            ax.broken_barh([(begins, sending)], (1.1, 0.8), color=plotting.COLORS[1])
+        begins += max(1, sending) + 0.03
+    ax.set_yticks([0.5, 1.5], ["computing", "sending"])
+    ax.set(xlim=(0, 7.3), xlabel="time", title=f"n = {n:g} F / S")
+plotting.show(
+    axes[0],
+    "Bars in time. Left, with short blocks, sending goes on without a gap, and after "
+    "each computation the rank waits as long again. Right, with long blocks, computing "
+    "goes on without a gap.",
+)
+
+# %% [markdown]
 # (That's forward. Backward a step computes 2.5 times as much and sends twice as much, or with float32 gradients three times, so it takes 0.8 or 1.2 times that $n$.) The head's size cancels, and so does the number of heads. Where $g$ query heads share a key/value head, $F / (g S)$ tokens are enough, since less is sent. Here are the machines of the ring attention paper (its table 2) at their peak. NVLink connects the GPUs within a machine, InfiniBand connects machines, and TPUs are Google's chips:
 
 # %%
@@ -514,9 +552,12 @@ counts = [P for P in range(1, 1001) if 10**6 % P == 0]  # equal blocks only
 speedups = {}
 for kv_heads in (32, 8):
     sizes = {"L": 10**6, "num_heads": 32, "num_kv_heads": kv_heads, "d_head": 128}
-    times = [ring_time(CLUSTERS[1], P=P, **sizes).total for P in counts]
-    name = f"{kv_heads} key/value heads"
-    speedups[name] = torch.tensor([times[0] / t for t in times])
+    rings = [ring_time(CLUSTERS[1], P=P, **sizes) for P in counts]
+    totals = {"": [ring.total for ring in rings]}
+    totals[", gathered"] = [ring.compute + ring.transfer for ring in rings]
+    for way, times in totals.items():
+        name = f"{kv_heads} key/value heads{way}"
+        speedups[name] = torch.tensor([times[0] / t for t in times])
 at = [speedups["32 key/value heads"][counts.index(P)].item() for P in (500, 1000)]
 print(f"500 ranks: {at[0]:.0f} times as fast as one, 1,000 ranks: {at[1]:.0f} times")
 widgets.came_out("15.D", "not at all" if at[1] / at[0] < 1.05 else "faster")
@@ -533,12 +574,13 @@ for shared in (1, 4):  # query heads to a key/value head
 plotting.show(
     ax,
     "Speed by number of ranks over InfiniBand, for a million tokens and 32 heads, "
-    "without a mask. Both curves rise as the ranks do. With 32 key/value heads the "
-    "curve turns flat at 40 ranks, with 8 of them at 160.",
+    "without a mask. Both curves of rings rise as the ranks do. With 32 key/value heads "
+    "the curve turns flat at 40 ranks, with 8 of them at 160. Gathering lies below, "
+    "farthest at the bends, where it is half as fast.",
 )
 
 # %% [markdown]
-# *Past $g L S / F$ ranks ($g$ query heads share a key/value head), at the dotted lines, a longer ring isn't any faster.* The blocks have become too short to hide what is sent, and each rank still has to receive nearly all keys and values of the text, whatever $P$ is.
+# *Past $g L S / F$ ranks ($g$ query heads share a key/value head), at the dotted lines, a longer ring isn't any faster.* The blocks have become too short to hide what is sent, and each rank still has to receive nearly all keys and values of the text, whatever $P$ is. Gathering receives as much, but computes only after that, so its time is the sum of the two and the ring's the larger one. At the bend that's twice as much. Far to the left or to the right of it a ring gains little.
 #
 # More ranks do help if they divide the heads as well. Give each of the 32 heads its own ring of 32 ranks, and all 1,024 have work. But dividing the heads sends something, too. (Usually heads are divided inside a machine, over the faster links, and tokens across machines. Here all goes over InfiniBand.)
 
