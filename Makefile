@@ -107,10 +107,10 @@ sheet: $(SITE_READY) ## the cheat sheet, two pages as HTML and PDF, in build/she
 	$(PY) -m course_site.sheet
 
 test-browser: site ## every page of the site, and every lesson in JupyterLab, in a real browser
-	$(call step,every page and the live models in a real browser; then every lesson and its widgets in JupyterLab; about 12 minutes,$(PY) -m pytest -q -n 2 --dist worksteal tests/browser)
+	$(call step,every page and the live models in a real browser; then every lesson and its widgets in JupyterLab; about 10 minutes,$(PY) -m pytest -q -n 2 --dist worksteal -m "not slow" tests/browser)
 
-test-lab: $(SITE_READY) ## every lesson in JupyterLab
-	$(call step,every lesson and its widgets in JupyterLab and a real browser; about 8 minutes,$(PY) -m pytest -q -n 2 --dist worksteal tests/browser/test_lab.py)
+test-lab: $(SITE_READY) ## every lesson in JupyterLab, and every exercise answered wrong and then right
+	$(call step,every lesson, its widgets and its exercises in JupyterLab and a real browser; about 12 minutes,$(PY) -m pytest -q -n 2 --dist worksteal tests/browser/test_lab.py)
 
 test-nbgrader: setup ## a solution through the real nbgrader
 	$(call step,a virtual environment of its own for nbgrader,test -e .venv-nbgrader/ready || ($(PYTHON) -m venv .venv-nbgrader && .venv-nbgrader/bin/python -m pip install -q --disable-pip-version-check nbgrader==0.9.6 && touch .venv-nbgrader/ready))

@@ -49,10 +49,9 @@ def test_all_are_and_nearly_all_wrong_ones_are_told_something_specific():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_other_cases_of_the_grader(lesson, seed):
-    assert not_held([trial for number in of_lesson(lesson) for trial in trials(number, seed)]) == []
+def test_other_cases_of_the_grader(lesson):
+    assert not_held([trial for number in of_lesson(lesson) for trial in trials(number, seed=1)]) == []
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
