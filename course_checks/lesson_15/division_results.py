@@ -12,7 +12,7 @@ LENGTH, TILE, RANKS = 96, 4, (3, 4)
 NAMES = ("contiguous", "zigzag", "striped")
 JOBS = ("full", "half", "window")
 FINE = "window, tile 1"
-BEHIND = 1.15  # how far a division of one's own may be behind the best of the three
+BEHIND = 1.05  # how far a division of one's own may be behind the best of the three
 
 
 def mask_of(case):
@@ -145,7 +145,8 @@ EXERCISE = Experiment(
         Claim(
             "mine",
             _own,
-            "a tile should hold neighbors, and each rank needs some of every part of the text. How large is a chunk then?",
+            "a tile should hold neighbors, and each rank needs some of every part of the text. How large is a chunk then, and "
+            "must the same rank always get the later one?",
         ),
     )
 )

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from course_utils import plotting
-from course_utils.distributed.layouts import layout
+from course_utils.distributed.layouts import Layout, layout
 from course_utils.distributed.ring_attention import Ring
 from course_utils.distributed.simulation import work_table
 
@@ -41,7 +41,7 @@ def ring_steps() -> LiveFigure:
         scores, circle = figure.add_axes((0.06, 0.12, 0.38, 0.76)), figure.add_axes((0.5, 0.42, 0.24, 0.5))
         bars = figure.add_axes((0.8, 0.14, 0.18, 0.74))
         scores.imshow(colored_scores(ring, now).numpy(), interpolation="nearest")
-        scores.set(xlabel="key, by position in the text", ylabel="query", xticks=[], yticks=[])
+        label_chunks(scores, ring.layout)
         scores.set_title(f"step {now}, the last is step {last}", fontsize=10)
         draw_circle(circle, ranks, now)
         work = work_table(ring)  # (ranks, steps)
@@ -87,6 +87,15 @@ def colored_scores(ring: Ring, now: int) -> Float[Tensor, "L L 3"]:
     if causal:
         colors[torch.ones(length, length, dtype=torch.bool).triu(1)] = torch.tensor(HIDDEN)
     return colors
+
+
+def label_chunks(ax: Axes, of: Layout) -> None:
+    """Name at both axes of the scores the rank of each chunk of neighbors; stripes are too narrow for that."""
+    chunks = [(chunk, rank) for rank in range(of.P) for chunk in of.chunks[rank] if chunk.step == 1]
+    middles = [(chunk.start + chunk.stop - 1) / 2 for chunk, _ in chunks]
+    for axis, what in ((ax.xaxis, "keys"), (ax.yaxis, "queries")):
+        axis.set_ticks(middles, [str(rank) for _, rank in chunks], fontsize=8)
+        axis.set_label_text(f"{what} by position in the text; number: their rank", fontsize=8)
 
 
 def colored_tokens(positions: Sequence[Int[Tensor, " n"]]) -> Float[Tensor, "L 3"]:

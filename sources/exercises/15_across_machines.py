@@ -118,7 +118,7 @@ check("15.1", head_shard)
 # ### 15.2 · Merge two partial results
 # 3 points · difficulty 3 of 5 · 10 minutes · core
 #
-# Write `merge_parts(output_1, lse_1, output_2, lse_2)`, which makes attention over all keys out of attention over two parts of them. Each output was already divided by the sum of exponentials over its own part. How much of each goes into the whole is for you to work out, and the example tells you whether you're right. A query that has seen nothing in a part has output 0 and an `lse` of minus infinity there. One that has seen nothing in either of them keeps both. An `lse` can be a few hundred, positive or negative, and the two of a query can lie as far apart. The exponential of such a number is more than a float32 can hold.
+# Write `merge_parts(output_1, lse_1, output_2, lse_2)`, which makes attention over all keys out of attention over two parts of them. Each output was already divided by the sum of exponentials over its own part. The page says how much each part counts. Here you compute it from the `lse` alone, without overflow. A query that has seen nothing in a part has output 0 and an `lse` of minus infinity there. One that has seen nothing in either of them keeps both. An `lse` can be a few hundred, positive or negative, and the two of a query can lie as far apart. Its exponential is then more than a float32 can hold, or so little that it becomes 0.
 #
 # | argument | shape |
 # |---|---|
@@ -176,11 +176,11 @@ check("15.2", merge_parts)
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# `torch.logaddexp` adds two numbers whose logarithms you have, without leaving the logarithms.
+# What is $\ln(e^a + e^b)$ if you first take the larger of $a$ and $b$ out of the bracket?
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# The share of a part is the exponential of a difference, so a large `lse` does no harm. There is one kind of query for which this difference isn't a number. Replace the subtracted `lse` by something finite there, and look at what the share becomes.
+# `torch.logaddexp` does what hint 1 says. The share of a part is the exponential of a difference, so a large `lse` does no harm. There is one kind of query for which this difference isn't a number. Replace the subtracted `lse` by something finite there, and look at what the share becomes.
 # </details>
 
 # %% [markdown]
@@ -753,7 +753,7 @@ def divided(name, P):
     return torch.stack([of.positions(rank) for rank in range(P)])
 
 
-print(pair_table(divided("contiguous", 4), seen["half"], 4))
+print(pair_table(divided("contiguous", 4), seen["full"], 4))
 
 # %%
 widgets.predict(
@@ -771,7 +771,7 @@ widgets.predict(
 # | `("window, tile 1", name)` | the same for `"window"` in tiles of 1. That makes 3 lists |
 # | `("best", case)` | the name that finishes first with 4 ranks, for the three cases and for `"window, tile 1"`. That makes 4 names |
 # | `"times as fast"` | how many times as fast the zigzag on 4 ranks is as a single rank, in the case `"half"` in tiles of 4. A single rank has all 96 places in a row |
-# | `"mine"` | positions `(4, 24)` of a division of your own, each of the 96 places once. In tiles of 4 its time must be at most 15 % above the best of the three in each case, `"full"`, `"half"` and `"window"` |
+# | `"mine"` | positions `(4, 24)` of a division of your own, each of the 96 places once. In tiles of 4 its time must be at most 5 % above the best of the three in each case, `"full"`, `"half"` and `"window"` |
 
 # %% tags=["exercise"]
 division_results = {}
@@ -808,7 +808,7 @@ check("15.9", division_results)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# For your own division ask what is wrong with each of the three. Zigzag has only two chunks a rank, so half a text misses one of them. Stripes have single tokens, so each tile spans a long piece of text. What lies in between?
+# For your own division, list for each of the three the tiles in which some pairs may be seen and some not. What makes them many? And which rank has the most to do, always the same one?
 # </details>
 
 # %% tags=["solution"]
@@ -968,7 +968,7 @@ nats = F.cross_entropy(logits, test_text[1:513])
 print(f"the model in one process: {nats.item() / math.log(2):.5f} bits per character")
 
 # %% [markdown]
-# *Each rank says how much it sent. Can you account for every byte? (There are four layers with 2 key/value heads of size 32, and a position takes 8 bytes.) Then try `bits_on(8, "ring")` and `bits_on(8, "gather")`. On 4 ranks the ring needed a little less memory. And on 8? Where is the peak then, if not in attention?*
+# *Each rank says how much it sent. Can you account for every byte? (There are four layers with 2 key/value heads of size 32, and a position takes 8 bytes.) Then try `bits_on(8, "ring")` and `bits_on(8, "gather")`. Which needed less memory on 4 ranks? And on 8? Where is the peak then, if not in attention?*
 
 # %% [markdown]
 # {{next_steps}}

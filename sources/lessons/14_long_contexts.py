@@ -558,8 +558,9 @@ axes[0].legend(frameon=False)
 plotting.show(
     axes[0],
     "Right answers by number of pairs. Left, both softmaxes stay at 1, and all three "
-    "states fall to one half, far above a window of as many numbers. Right, softmax with decay stays at 1, softmax at 0.5, "
-    "delta falls from 1 to 0.56, decay from 0.8 to 0.5, linear from 0.5 to 0.35.",
+    "states fall to one half, far above a window of as many numbers. Right, softmax "
+    "with decay stays at 1, softmax at 0.5, delta falls from 1 to 0.56, decay from 0.8 "
+    "to 0.5, linear from 0.5 to 0.35.",
 )
 
 # %%

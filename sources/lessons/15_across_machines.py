@@ -11,7 +11,7 @@
 #
 # By the end you can divide attention among several machines, by heads or by tokens, and say how many bytes that costs.
 #
-# {{colab_link}} · short path about 104 minutes with its exercises (57 + 47), everything about 3 hours and a half · builds on lessons 04, 05, 06 and 07
+# {{colab_link}} · short path about 107 minutes with its exercises (60 + 47), everything about 3 hours and a half · builds on lessons 04, 05, 06 and 07
 
 # %% tags=["setup"]
 import math
@@ -40,7 +40,7 @@ from course_utils.masks import causal_mask
 from course_utils.multi_head import MultiHeadAttention, repeat_kv
 from course_utils.results import read_rows
 from course_utils.training import seed_everything
-from course_utils.widgets.ring_steps import colored_scores, colored_tokens
+from course_utils.widgets.ring_steps import colored_scores, colored_tokens, label_chunks
 
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=88)
 torch.set_num_threads(1)
@@ -60,7 +60,7 @@ torch.set_num_threads(1)
 # ## Predict first
 # *Core · 2 minutes*
 #
-# A query has met half of its keys on one machine and the other half on another. Each of the two has computed attention over its own half. Nobody may send keys, and the result has to be exact.
+# A query has met half of its keys on one machine and the other half on another. Each machine has computed attention over its own half. Nobody may send keys, and the result has to be exact.
 
 # %%
 widgets.predict(
@@ -94,7 +94,7 @@ seconds = time.perf_counter() - start
 results
 
 # %% tags=["nbval-ignore-output"]
-print(f"{seconds:.1f} s, most of it for three Pythons to load PyTorch")
+print(f"{seconds:.1f} s, to start and end three Pythons as well")
 
 # %% [markdown]
 # Why processes and not threads? Threads share one memory, so one could read what was never sent to it, and nothing would tell you. A rank has only its own memory. The function goes to the ranks as text, along with the functions, imports and numbers that it uses. Tensors don't travel that way, so pass them as arguments.
@@ -176,7 +176,7 @@ expected.backward(d_output)
 for rank, (output, d_x, sent) in enumerate(ranks):
     errors = (output - expected).abs().max(), (d_x - x.grad).abs().max()
     same = bool(max(errors) < 1e-12)
-    print(f"rank {rank}: output and d_x match one process: {same}, sent {sent} bytes")
+    print(f"rank {rank}: output and d_x match: {same}, counted {sent} bytes")
 x = x.detach()
 print("two all_reduces of x:", 2 * all_reduce_bytes(x.numel() * 8, P=2))
 
@@ -219,7 +219,7 @@ widgets.came_out("15.A", "its output and one more number")
 #
 # Now each rank keeps its queries, and blocks of keys and values travel. In each step a rank hands the block that it holds to the next rank, and the last rank hands its block to rank 0. While a block is on its way, the rank attends to it and merges what comes out with what it has collected so far. We count steps from 0, as we do ranks. In step 0 each rank has its own block, and after $P$ steps every query has met every key. This is **ring attention** (Liu, Zaharia, Abbeel, 2023).
 #
-# What does one rank's program look like? Here is the smallest one, in which each rank hands on its number and gets that of the rank before it. It's a generator. `yield` hands tensors to the next rank and gives back what the one who runs the program puts there, here the function `arriving`. The program goes on while the tensors travel, and `arriving()` waits for what comes in. Real processes can run it, and so can one process that takes all ranks in turn:
+# What does one rank's program look like? Here is the smallest one, in which each rank hands on its number and gets that of the rank before it. It's a generator. `yield` hands tensors to the next rank. What it returns comes from whoever runs the program. Here that is a function, `arriving`. The program goes on while the tensors travel, and `arriving()` waits for what comes in. Real processes can run it, and so can one process that takes all ranks in turn:
 
 
 # %%
@@ -331,7 +331,7 @@ steps
 
 # %% [markdown]
 # ## 15.5 What is sent, and what is kept
-# *Core · 8 minutes*
+# *Core · 11 minutes*
 #
 # Both ways bring every query together with every key. Forward, a rank of the ring never has more than two traveling blocks. A rank that gathers has them all.
 
@@ -351,11 +351,13 @@ ring, gather = (pair[0] for _, _, pair in ranks[0])
 widgets.came_out("15.B", "as many in both" if ring == gather else "in the ring")
 
 # %% [markdown]
-# Here $N$ stands for the bytes of one rank's keys and values. (For the ring that's what each rank handed on. For gathering it's the formula, as in section 15.2. What gloo really sends is measured in section 15.9.) **Forward** both send $(P-1)\,N$. Either way each of $P$ blocks has to get to $P - 1$ other ranks (unless the network itself makes copies).
+# Here $N$ stands for the bytes of one rank's keys and values. (For the ring that's what each rank handed on. For gathering it's the formula, as in section 15.2. Section 15.9 measures what gloo really sends, and finds as much.) **Forward** both send $(P-1)\,N$. Either way each of $P$ blocks goes to $P - 1$ other ranks. Without a mask it must (unless the network itself makes copies). Under our causal mask the last rank's keys are of use to nobody else, and both ways send them all the same.
 #
-# **Backward** the keys and values of a ring go around again with their gradients, and the gradients need one more hop. (After $P - 1$ hops a block stands at the rank just before its owner's.) That makes $(2P-1)\,N$. Gathering has kept all the keys and sends only gradients, $(P-1)\,N$. (If keys have two bytes and gradients are collected in float32, as our library does, it's $(3P-1)\,N$ and $2\,(P-1)\,N$.) With fewer key/value heads (lesson 07) $N$ shrinks for both.
+# **Backward** the keys and values of a ring go around again with their gradients, and the gradients need one more hop. (After $P - 1$ hops a block stands at the rank just before its owner's.) That makes $(2P-1)\,N$. Gathering has kept all the keys and sends only gradients, $(P-1)\,N$. With fewer key/value heads (lesson 07) $N$ shrinks for both.
 #
-# So on the way back gathering sends less. It has two prices. One is time: in ours nothing is computed until everything has arrived, so no sending is hidden (section 15.7). The other is **memory**. Let's count all tensors that a rank has at once, for a text of 1,024 tokens on 2 to 64 ranks. (What an operation uses inside itself for a moment isn't seen.) One process is enough for that, if what arrives is a copy. A third way gathers first and then goes through the keys block by block, merging as the ring does:
+# (If keys have two bytes and gradients are collected in float32, as our library does, it's $(3P-1)\,N$ and $2\,(P-1)\,N$.)
+#
+# So on the way back gathering sends less. It has two prices. One is time: in ours nothing is computed until everything has arrived, so no sending is hidden (section 15.7). The other is **memory**. Let's count all tensors that a rank has at once, for a text of 1,024 tokens on 2 to 64 ranks. (What an operation uses inside itself for a moment isn't seen.) One process is enough for that, if what arrives is a copy. A third way gathers first and then goes through the keys block by block, merging as the ring does. (On a first reading you can go straight to the figure.)
 
 
 # %%
@@ -433,7 +435,7 @@ print("forward, 64 ranks:", {way: round(x[-1].item()) for way, x in forward.item
 print("backward, 64 ranks:", {way: round(x[-1].item()) for way, x in back.items()})
 
 # %% [markdown]
-# *Attending to all gathered keys at once makes tables of shape $(L/P, L)$. Block by block they have shape $(L/P, L/P)$. On four ranks these small tables are most of what there is, so it hardly matters whether you gather first. (A fused kernel makes no such tables. Then what was gathered shows from the first ranks on.) But with twice as many ranks they have a quarter of the size, and the gathered keys and values are still those of the whole text, so that curve turns flat.* On 64 ranks gathering takes about 25 times the memory of the ring, forward and backward, and by blocks, forward, more than ten times. A rank of the ring keeps its own four blocks for the backward pass (query, key, value and output). Gathering keeps all keys and values as well. It could throw them away and gather again, which costs another $(P-1)\,N$.
+# *Attending to all gathered keys at once makes tables of shape $(L/P, L)$. Block by block they have shape $(L/P, L/P)$. On four ranks these small tables are most of what there is, so it hardly matters whether you gather first. (A fused kernel makes no such tables.) But twice as many ranks make them a quarter as large, and the gathered keys and values are still those of the whole text, so that curve turns flat.* On 64 ranks gathering takes about 25 times the memory of the ring, forward and backward, and by blocks, forward, more than ten times. A rank of the ring keeps its own four blocks for the backward pass (query, key, value and output) and its `lse`. Gathering keeps all keys and values as well. It could throw them away and gather again, which costs another $(P-1)\,N$.
 #
 # Exercise 15.5 (*more*) turns the ring around and lets the queries travel.
 
@@ -441,7 +443,7 @@ print("backward, 64 ranks:", {way: round(x[-1].item()) for way, x in back.items(
 # ## 15.6 A causal mask, and who has to wait
 # *Core · 6 minutes*
 #
-# A causal mask hides nearly half of all pairs of a query and a key. Four ranks hold 48 tokens, twelve neighboring ones each. Suppose that all of them wait for one another after every step. Then a step takes as long as the rank with the most to do. Our library skips a block that is hidden entirely, and computes all of one that is hidden in part.
+# A causal mask hides nearly half of all pairs of a query and a key. Four ranks hold 48 tokens, twelve neighboring ones each. Suppose that all of them wait for one another after every step. Then a step takes as long as the rank with the most to do. Our library works chunk by chunk, a chunk being a run of neighboring tokens on one rank (here all twelve). It skips a pair of chunks that is hidden entirely, and computes all of one that is hidden in part.
 
 # %%
 widgets.predict(
@@ -451,18 +453,23 @@ widgets.predict(
 )
 
 # %% [markdown]
-# The tokens can be divided otherwise, too. **Zigzag** cuts the text into $2P$ chunks and gives each rank two of them. Rank 0 gets the first and the last, rank 1 the second and the second-to-last, and so on. (*Striped* is for section 15.8.) Each color is a rank:
+# The tokens can be divided otherwise, too. **Zigzag** cuts the text into $2P$ chunks and gives each rank two of them. Rank 0 gets the first and the last, rank 1 the second and the second-to-last, and so on. So a block has four pairs of chunks. (*Striped* is for section 15.8.) Each color is a rank:
 
 # %%
 ax, layouts = plotting.new_axes(8.0, 1.7), ("contiguous", "zigzag", "striped")
 held = {name: [layout(name, L, 4).positions(r) for r in range(4)] for name in layouts}
 ax.imshow(torch.stack([colored_tokens(x) for x in held.values()]), aspect="auto")
-ax.vlines([i - 0.5 for i in range(1, L)], -0.5, 2.5, color="white", lw=0.8)
+ax.vlines([i - 0.5 for i in range(1, L)], 1.5, 2.5, color="white", lw=0.8)
 ax.hlines([0.5, 1.5], -0.5, L - 0.5, color="white", lw=6)
-ax.set_yticks(range(3), layouts), ax.set_xlabel("place in the text")
+for row, name in enumerate(layouts[:2]):  # the number of the rank in each run
+    for rank, chunks in enumerate(layout(name, L, 4).chunks):
+        for chunk in chunks:
+            middle = (chunk.start + chunk.stop - 1) / 2
+            ax.text(middle, row, rank, color="white", ha="center", va="center")
+ax.set_yticks(range(3), layouts), ax.set_xlabel("position in the text")
 plotting.show(
     ax,
-    "Who holds which of 48 tokens. Contiguous: twelve neighbors for each of four ranks. "
+    "Who holds which of 48 tokens. Contiguous: twelve neighbors for each rank. "
     "Zigzag: six at the same distance from the beginning and from the end. Striped: "
     "every fourth token.",
 )
@@ -486,7 +493,7 @@ widgets.came_out("15.C", came_out)
 axes = plotting.new_axes(7.5, 3.9, columns=2)
 for ax, name in zip(axes, ("contiguous", "zigzag"), strict=True):
     ax.imshow(colored_scores(Ring(layout(name, L, 4), causal=True), 1))
-    ax.set(title=f"{name}, step 1", xlabel="key, by position", ylabel="query")
+    ax.set_title(f"{name}, step 1"), label_chunks(ax, layout(name, L, 4))
 plotting.show(
     axes[0],
     "The scores in step 1, a color for each rank, strong where it computes now and "
@@ -503,27 +510,29 @@ plotting.show(
 # ## 15.7 On paper: a real cluster
 # *Core · 7 minutes*
 #
-# While a rank attends to one block, the next one is on its way. If it arrives in time, sending costs no time of its own (measured in *more*, "Sending while you compute, by the clock"). A rank with $n = L / P$ tokens computes $4\,n^2 d$ operations for each head in a step (two matrix products). Meanwhile it sends $2\,n\,d$ numbers of 2 bytes. If it does $F$ operations and sends $S$ bytes a second, sending is hidden as soon as
+# While a rank attends to one block, the next one is on its way. If it arrives in time, sending costs no time of its own (measured in *more*, "Sending while you compute, by the clock"). A rank with $n = L / P$ tokens computes $4\,n^2 d$ operations for each head in a step (two matrix products; exponentials and merging are left out). Meanwhile it sends $2\,n\,d$ numbers of 2 bytes. If it does $F$ operations and sends $S$ bytes a second, sending is hidden as soon as
 #
 # $$\frac{4\,n^2 d}{F} \ge \frac{4\,n\,d}{S} , \qquad\text{so}\qquad n \ge \frac{F}{S} .$$
 #
-# Here are four steps with blocks half as long as that, and twice as long. (The unit is the time that a step computes.)
+# Here are four steps with blocks half as long as that, and twice as long. (A step of long blocks computes 16 times as long as one of short blocks, so each panel has a unit of its own.)
 
 # %%
 axes = plotting.new_axes(9.6, 1.9, columns=2)
 for ax, n in zip(axes, (0.5, 2.0), strict=True):  # in units of F / S
     sending, begins = 1 / n, 0.0
     for step in range(4):
-        ax.broken_barh([(begins, 1)], (0.1, 0.8), color=plotting.COLORS[0])
-        if step < 3:  # the last block goes nowhere
-            ax.broken_barh([(begins, sending)], (1.1, 0.8), color=plotting.COLORS[1])
-        begins += max(1, sending) + 0.03
+        bars = [(1, 0.1)] if step == 3 else [(1, 0.1), (sending, 1.1)]  # length, height
+        for (length, low), color in zip(bars, plotting.COLORS, strict=False):
+            ax.broken_barh([(begins, length)], (low, 0.8), fc=color, ec="white")
+            ax.text(begins + length / 2, low + 0.4, step, color="white", va="center")
+        begins += max(1, sending)
     ax.set_yticks([0.5, 1.5], ["computing", "sending"])
-    ax.set(xlim=(0, 7.3), xlabel="time", title=f"n = {n:g} F / S")
+    ax.set(xlim=(0, 7.3), title=f"n = {n:g} F / S")
+    ax.set_xlabel("time, in computing times of a step of this panel")
 plotting.show(
     axes[0],
     "Bars in time. Left, with short blocks, sending goes on without a gap, and after "
-    "each computation the rank waits as long again. Right, with long blocks, computing "
+    "each computation but the last the rank waits as long again. Right, computing "
     "goes on without a gap.",
 )
 
@@ -538,7 +547,7 @@ for cluster in CLUSTERS:
     print(f"{cluster.name:19}{block:8,.0f}{shared:22,.0f}")
 
 # %% [markdown]
-# (The paper's table prints 24.5 thousand for InfiniBand. From its own two columns it's 24,960. These are machines of 2023. For a chip of 989 TFLOP/s with 50 GB/s between machines it would be 19,780.) Exercise 15.10 (*more*) asks what a causal mask does to this bound. What do more and more ranks bring for a text of a million tokens?
+# (The paper's table prints 24.5 thousand for InfiniBand. From its own two columns it's 24,960. The paper is of 2023, most of its machines are older. For an H100, with 989 · 10¹² operations and 50 GB a second, it would be 19,780.) Exercise 15.10 (*more*) asks what a causal mask does to this bound. What do more and more ranks bring for a text of a million tokens?
 
 # %%
 widgets.predict(
@@ -553,36 +562,45 @@ speedups = {}
 for kv_heads in (32, 8):
     sizes = {"L": 10**6, "num_heads": 32, "num_kv_heads": kv_heads, "d_head": 128}
     rings = [ring_time(CLUSTERS[1], P=P, **sizes) for P in counts]
-    totals = {"": [ring.total for ring in rings]}
-    totals[", gathered"] = [ring.compute + ring.transfer for ring in rings]
+    totals = {"ring": [ring.total for ring in rings]}
+    totals["gathered"] = [ring.compute + ring.transfer for ring in rings]
     for way, times in totals.items():
-        name = f"{kv_heads} key/value heads{way}"
+        name = f"{way}, {kv_heads} key/value heads"
         speedups[name] = torch.tensor([times[0] / t for t in times])
-at = [speedups["32 key/value heads"][counts.index(P)].item() for P in (500, 1000)]
+at = [speedups["ring, 32 key/value heads"][counts.index(P)].item() for P in (500, 1000)]
 print(f"500 ranks: {at[0]:.0f} times as fast as one, 1,000 ranks: {at[1]:.0f} times")
 widgets.came_out("15.D", "not at all" if at[1] / at[0] < 1.05 else "faster")
 
 # %%
 labels = {"xlabel": "ranks", "ylabel": "times as fast as one rank"}
-ax = plotting.curves(torch.tensor(counts), speedups, **labels)
-ax.loglog()
-for axis in (ax.xaxis, ax.yaxis):
-    axis.set_ticks([1, 10, 100, 1000], ["1", "10", "100", "1,000"])
+ax = plotting.new_axes(6.4, 4.2)
+styles = [(color, line) for color in plotting.COLORS[:2] for line in ("-", "--")]
+for (name, times), (color, line) in zip(speedups.items(), styles, strict=True):
+    ax.loglog(counts, times.tolist(), line, color=color, label=name)
+ax.set(**labels, ylim=(0.8, 300)), ax.legend(frameon=False)
+ax.set_yticks([1, 10, 100], ["1", "10", "100"])
+ax.set_xticks([1, 10, 100, 1000], ["1", "10", "100", "1,000"])
 for shared in (1, 4):  # query heads to a key/value head
     bend = 10**6 / smallest_hidden_block(CLUSTERS[1], heads_per_kv_head=shared)
     plotting.mark_places(ax, {f"{bend:.0f} ranks": bend})
 plotting.show(
     ax,
     "Speed by number of ranks over InfiniBand, for a million tokens and 32 heads, "
-    "without a mask. Both curves of rings rise as the ranks do. With 32 key/value heads "
+    "without a mask. Both rings' curves rise as the ranks do. With 32 key/value heads "
     "the curve turns flat at 40 ranks, with 8 of them at 160. Gathering lies below, "
     "farthest at the bends, where it is half as fast.",
 )
 
 # %% [markdown]
-# *Past $g L S / F$ ranks ($g$ query heads share a key/value head), at the dotted lines, a longer ring isn't any faster.* The blocks have become too short to hide what is sent, and each rank still has to receive nearly all keys and values of the text, whatever $P$ is. Gathering receives as much, but computes only after that, so its time is the sum of the two and the ring's the larger one. At the bend that's twice as much. Far to the left or to the right of it a ring gains little.
+# *Past $g L S / F$ ranks ($g$ query heads share a key/value head), at the dotted lines, a longer ring isn't any faster.* The blocks have become too short to hide what is sent, and each rank still has to receive nearly all keys and values of the text, whatever $P$ is. Gathering, as modeled here, receives as much and computes only after that, so its time is the sum of the two and the ring's the larger one. At the bend it takes twice as long. Far to the left or to the right of it a ring gains little.
 #
-# More ranks do help if they divide the heads as well. Give each of the 32 heads its own ring of 32 ranks, and all 1,024 have work. But dividing the heads sends something, too. (Usually heads are divided inside a machine, over the faster links, and tokens across machines. Here all goes over InfiniBand.)
+# All this is for the forward pass. The times are lower bounds, since no machine reaches its peak and starting a message takes time. A ratio of two lower bounds isn't a bound on "times as fast". If the chips did only half of their peak, half as many tokens would hide the sending, and the flat part would lie twice as high, because the single rank that we compare with has become slower. What more ranks can do is in "A ring for each head" (*more*).
+
+# %% [markdown]
+# ## A ring for each head
+# *More · 2 minutes*
+#
+# More ranks do help if they divide the heads as well. Give each of the 32 heads its own ring of 32 ranks, and all 1,024 have work. But dividing the heads sends something, too. (Here all goes over InfiniBand.)
 
 # %%
 sizes = {"L": 10**6, "d_head": 128}
@@ -596,13 +614,13 @@ for way, sent in ways.items():
     print(f"if the heads send {way:25} {one / total:6.0f} times as fast")
 
 # %% [markdown]
-# All this is for the forward pass. The times are lower bounds, since no machine reaches its peak and starting a message takes time. The last two lines are an exception, because part of that sending could be hidden as well. A ratio of two lower bounds isn't a bound on "times as fast". If the chips did only half of their peak, half as many tokens would hide the sending, and the flat part would lie twice as high, because the single rank that we compare with has become slower.
+# The last two times aren't lower bounds, since part of that sending could be hidden as well.
 
 # %% [markdown]
 # ## Sending while you compute, by the clock
 # *More · 4 minutes*
 #
-# Does a step really take the longer of the two times, and not their sum? Between processes on one computer you can't see that well, as sending takes time from the same cores. So here is a link that takes nothing but time: what is sent arrives after as many seconds as its bytes need. We give it just the speed with which blocks of 512 tokens would be hidden. (With 4 bytes a number that's $n = 2F/S$.)
+# Does a step really take the longer of the two times, and not their sum? Between processes on one computer you can't see that well, as sending may take time from the same cores. So here is a link that takes nothing but time: what is sent arrives after as many seconds as its bytes need. We give it a speed at which blocks of about 512 tokens should just be hidden. (With 4 bytes a number that's $n = 2F/S$.)
 
 
 # %%
@@ -647,13 +665,13 @@ for n in (128, 256, 512, 1024, 2048):
     print(f"{n:5} tokens {row}{step:8.1f}{waiting:15.1f}")
 
 # %% [markdown]
-# *A step takes about as long as the longer of the two. With short blocks that's the sending, with long ones the computing.* (From 1,024 to 2,048 tokens computing grows more than fourfold. Why, we haven't measured.) The last column waits for the next block before it computes, and takes about the sum. So it's the order of two lines that decides: `arriving = yield ...`, then compute, then `arriving()`.
+# *A step takes about as long as the longer of the two. With short blocks that's the sending, with long ones the computing.* (Computing needn't grow exactly fourfold from row to row, and a busy machine can shift the break-even. Compare the columns within a row.) The last column waits for the next block before it computes, and takes about the sum. So it's the order of two lines that decides: `arriving = yield ...`, then compute, then `arriving()`.
 
 # %% [markdown]
 # ## 15.8 What a kernel leaves out
 # *More · 3 minutes*
 #
-# In section 15.6 we counted whole chunks. Our library skips a chunk that is hidden entirely, and computes all of a chunk that is hidden in part. A kernel with small tiles skips more. At best it computes only what may be seen:
+# In section 15.6 we counted whole chunks. Our library skips a chunk that is hidden entirely, and computes all of a chunk that is hidden in part. A **kernel** (the program that runs on the chip) works in small squares, **tiles**, and skips each one that is hidden. At best it computes only what may be seen:
 
 # %%
 print("              whole chunks   only what may be seen")
@@ -710,7 +728,7 @@ for row in read_rows("traffic"):
     print(f"sent {ratio:.2f} times that")
 
 # %% [markdown]
-# *Four ranks on one machine, all their bytes together.* Three operations send what we count. `reduce_scatter` sends a quarter more. Our library makes it of four calls of `dist.reduce`, since older versions of gloo don't have it as one operation. In the last row each part goes straight to the rank that adds it, and that's as many bytes as counted. So with four ranks it's gloo's `reduce` that sends a quarter more than it must.
+# *Four ranks on one machine, all their bytes together.* Three operations send what we count. `reduce_scatter` sends a quarter more. Our library builds it from four calls of `dist.reduce`, since older versions of gloo don't have it as one operation. In the last row each part goes straight to the rank that adds it, and that's as many bytes as counted. So with four ranks it's gloo's `reduce` that sends a quarter more than it must.
 
 # %% [markdown]
 # ## 15.10 More ranks than cores
@@ -776,7 +794,7 @@ for P in (2, 4, 8, 16, 32, 64):
     print(f"{P:2} ranks: Ulysses sends {ratio:.2f} times what a ring sends")
 
 # %% [markdown]
-# With 8 ranks Ulysses still sends a little more, and with 16 a good third less, forward. But it has no use for more ranks than heads, and past $H_{kv}$ ranks what a rank holds of the keys no longer shrinks. A ring has neither limit, and it can hide what it sends behind its steps. An all-to-all has to end before attention begins.
+# With 8 ranks Ulysses still sends a little more, and with 16 a good third less, forward. But it has no use for more ranks than heads, and past $H_{kv}$ ranks what a rank holds of the keys no longer shrinks. A ring has neither limit, and it can hide what it sends behind its steps. In the code above attention begins only when the all-to-all has ended. To hide some of it one would send a few heads at a time.
 
 # %% [markdown]
 # ## What else can be divided
@@ -786,8 +804,8 @@ for P in (2, 4, 8, 16, 32, 64):
 #
 # | what is divided | name | what is sent |
 # |---|---|---|
-# | the texts of a batch | data parallelism | gradients, summed after each step |
-# | texts, and also weights and the optimizer's numbers | ZeRO (2019), FSDP (2023) | a layer's weights, gathered when it's needed, and its gradients |
+# | the texts of a batch | data parallelism | gradients, summed before each update |
+# | texts, and also weights and the optimizer's numbers | ZeRO stage 3 (2019), FSDP (2023) | a layer's weights, gathered when it's needed, and its gradients |
 # | heads, and the hidden features of the feed-forward network | tensor parallelism (section 15.2) | two sums in each layer, forward |
 # | tokens | context parallelism (section 15.4), also called sequence parallelism | keys and values |
 # | layers | pipeline (GPipe, 2018) | what one layer hands to the next, where that's on another rank |
@@ -857,7 +875,7 @@ except RanksFailed as error:
 #
 # **Answering.** In a long conversation the keys and values of all earlier messages are kept, and a new message may be short. Then the queries are the small part. Yang et al. (2024) built both rings, one in which keys and values travel and one in which queries do, and choose between them. Exercise 15.5 counts the bytes of a simpler version, in which the outputs travel with the queries.
 #
-# **Both cuts at once.** Heads and tokens aren't rivals. In section 15.7 a ring of 32 ranks for each of 32 heads gave work to 1,024 ranks, and what the heads send decided how much that helps.
+# **Both cuts at once.** Heads and tokens aren't rivals. In "A ring for each head" 32 ranks for each of 32 heads gave work to 1,024 ranks, and what the heads send decided how much that helps.
 
 # %% [markdown]
 # ## Recap
@@ -897,7 +915,7 @@ widgets.predictions()
 #
 # <details><summary>3. Under a causal mask zigzag finishes sooner than tokens in a row. Which of the two sends more?</summary>
 #
-# **Neither.** The blocks are just as large and travel just as often.
+# **In our ring, neither.** The blocks are just as large and travel just as often.
 # </details>
 
 # %% [markdown]
