@@ -35,13 +35,14 @@ def chunked_forms(length: int = 12, chunk_size: int = 4) -> Axes:
             if start:
                 ax.add_patch(Rectangle((left, start), start, len(rows), facecolor="0.88", edgecolor="white"))
                 if size > 1:
-                    ax.text(left + start / 2, start + len(rows) / 2, "S", ha="center", va="center", fontsize=12)
+                    state = f"$S_{{{start}}}$"  # after so many positions
+                    ax.text(left + start / 2, start + len(rows) / 2, state, ha="center", va="center", fontsize=12)
         states = -(-length // size) - 1
         what = f"{states} state{'s' if states > 1 else ''} handed on" if states else "no state"
         title = f"{name}\n{products} products\n{what}"
         ax.text(left + length / 2, -0.02 * length, title, ha="center", va="bottom", fontsize=10)
     ax.set(xlim=(-0.1, 3.5 * length + 0.5), ylim=(length + 0.1, -0.3 * length), aspect="equal", xticks=[], yticks=[])
-    ax.set(xlabel="key, in each of the three", ylabel="query")
+    ax.set(xlabel="key", ylabel="query")
     ax.spines[:].set_visible(False)
     ax.set_label(
         f"{length} positions in three forms. One table: all products of a query and a key up to it. Chunks of {chunk_size}: "

@@ -64,9 +64,9 @@ def cache_and_state(keys: Float[Tensor, "L d_k"], values: Float[Tensor, "L d_v"]
             ax.set_title(title, fontsize=10, loc="left")
         ax.set_xlabel("position that is read")
         grid = figure.add_axes((0.72, 0.13, 0.21, 0.76))
-        image = grid.imshow(state.T.numpy(), cmap="RdBu_r", vmin=-bound, vmax=bound, aspect="auto")
-        grid.set(xticks=[], yticks=[], xlabel="features of the keys", ylabel="features of the values")
-        grid.set_title("the state", fontsize=10)
+        image = grid.imshow(state.numpy(), cmap="RdBu_r", vmin=-bound, vmax=bound, aspect="auto")
+        grid.set(xticks=[], yticks=[], xlabel="features of the values", ylabel="features of the keys")
+        grid.set_title("numbers of the state", fontsize=10)
         figure.colorbar(image, cax=figure.add_axes((0.945, 0.13, 0.015, 0.76))).ax.tick_params(labelsize=8)
 
     longest = len(keys)

@@ -50,7 +50,7 @@ torch.set_num_threads(1)  # the tensors here are small: more threads would wait
 # | `d_weights` | `(..., L_k)`, the derivative of the loss with respect to each of these weights |
 # | returns | a tuple of two: `(..., L_k)`, the derivative with respect to each key's score, and `(...)`, that with respect to the sink's score in each row |
 #
-# In a softmax one score moves all weights, by $\partial P_j / \partial S_i = P_j (1 - P_i)$ if $j = i$ and by $-P_j P_i$ otherwise. That's also true of the sink. It would be a table of `L_k` × `L_k` for every row, and there is no need to make it. In one case the check watches what you hold, and such a table is too much. The scores themselves aren't given. Weights may be exactly 0, where a mask was. PyTorch's automatic differentiation is off limits.
+# In a softmax one score moves all weights, by $\partial P_j / \partial S_i = P_j (1 - P_i)$ if $j = i$ and by $-P_j P_i$ otherwise. That's also true of the sink. The lesson has the keys' part for rows that sum to 1. What changes when a row sums to less? Written out, it would be a table of `L_k` × `L_k` for every row, and there is no need to make it. In one case the check watches what you hold, and such a table is too much. The scores themselves aren't given. Weights may be exactly 0, where a mask was. PyTorch's automatic differentiation is off limits.
 #
 # Example: `softmax_backward(torch.tensor([0.5, 0.25, 0.125]), torch.tensor([8.0, 0.0, 4.0]))` is `([1.75, -1.125, -0.0625], -0.5625)`. The sink has the weight 1/8.
 
@@ -109,15 +109,11 @@ check("14.1", softmax_backward)
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# Score $i$ is in every weight of its row, so its derivative is a sum over all weights $j$: the derivative by weight $j$ times $\partial P_j / \partial S_i$. Write the sum out, with the term for $j = i$ apart.
+# Score $i$ is in every weight of its row, so its derivative is a sum over all weights $j$: the derivative with respect to weight $j$ times $\partial P_j / \partial S_i$. Write the sum out, with the term for $j = i$ apart.
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# $P_i$ is a factor of every term. Take it out. What remains is the derivative by weight $i$, less a sum that is the same for every $i$.
-# </details>
-# <details><summary>Hint 3</summary>
-#
-# The sink is one more entry of the row. Its weight isn't in the loss, so the derivative by its weight is 0. By its score it isn't 0.
+# The sink is one more entry of the row. Its weight isn't in the loss, so the derivative with respect to its weight is 0. With respect to its score it isn't 0.
 # </details>
 
 # %% [markdown]
@@ -445,7 +441,7 @@ check("14.4", linear_attention)
 # | `state` | `(B, d_k, d_v)`, what earlier text left |
 # | returns | a tuple of the output `(B, L, d_v)` and the state after the last position |
 #
-# Decays may be so small that what they leave, multiplied over a chunk, is 0 in float32. Nothing may become NaN then. In one case the check counts the operations: 16 chunks of 256 positions, and 2,000 operations of PyTorch (with 5 lines of Python for each). One loop over the chunks has plenty of room, and a loop over 4,096 positions hasn't. It also watches what you hold, as in 14.2. The three forms of `course_utils.linear_attention` are off limits.
+# Decays may be so small that what they leave, multiplied over a chunk, is 0 in float32. Nothing may become NaN then. In one case the check counts the operations: 16 chunks of 256 positions, and 2,000 operations of PyTorch. One loop over the chunks has plenty of room, and a loop over 4,096 positions hasn't. It also watches what you hold, as in 14.2. The three forms of `course_utils.linear_attention` are off limits.
 #
 # Example, with all sizes 1 and `chunk_size = 2`: `query = [[[1.], [1.], [1.]]]`, `key = [[[1.], [1.], [1.]]]`, `value = [[[4.], [6.], [1.]]]`, `decay = [[0.5, 0.25, 0.5]]`, `state = [[[8.]]]` give the output `[[[8.], [8.], [5.]]]` and the state `[[[5.]]]`. The first state is $0.5 \cdot 8 + 4$, the second $0.25 \cdot 8 + 6$.
 
@@ -815,7 +811,7 @@ check("14.8", smaller_from)
 #
 # - **a.** The state fades. By the time of the question, what came early is gone.
 # - **b.** The state has too few numbers. How many of them are for keys and how many for values makes no difference.
-# - **c.** There are too few directions for so many keys. A read finds the wanted value with parts of others, whose keys aren't at right angles to it.
+# - **c.** There are too few directions for so many keys. A read finds the wanted value with parts of others, whose keys aren't at right angles to it. And a longer value stands out more easily.
 # - **d.** The training was too short. The layer knows how to recall, and hasn't finished learning long texts.
 # - **e.** The texts are too long. After so many writes something in the layer gets out of hand.
 
@@ -1068,6 +1064,11 @@ for kind, number in (("delta", "14.6"), ("decay", "14.5")):
 
 # %% [markdown]
 # *Both layers keep their whole past in a state of 32 × 64 numbers. How many pairs would a cache of as many numbers hold? And what happens to your chunks with a decay of exactly 0?*
+#
+# <details><summary>Answers</summary>
+#
+# A key and a value are 32 + 64 numbers, so 2,048 numbers hold 21 pairs. With a decay of 0 its logarithm is minus infinity. If your chunks take differences of such logarithms, they get minus infinity minus minus infinity, which is NaN. A sigmoid is never 0 in exact numbers, but in float32 it can be.
+# </details>
 
 # %% [markdown]
 # {{next_steps}}
