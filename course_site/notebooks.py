@@ -35,6 +35,9 @@ def for_site(notebook: NotebookNode, path: str, address: str | None) -> Notebook
         cell.pop("attachments", None)
         if cell.id == INSTALL_ID:
             cell.metadata["tags"] = ["remove-cell"]
+        elif "setup" in cell.metadata.get("tags", ()):
+            cell.metadata["tags"] = [*cell.metadata.tags, "hide-input"]
+            cell.metadata["mystnb"] = {"code_prompt_show": "Show the imports", "code_prompt_hide": "Hide the imports"}
         elif cell.metadata.get("collapsed"):
             cell.metadata["tags"] = [*cell.metadata.get("tags", ()), "hide-output"]
             cell.metadata["mystnb"] = {
@@ -67,8 +70,8 @@ def _links(path: str, colab: str | None, address: str | None) -> str:
     if colab:
         links.insert(0, f'<a href="{html.escape(colab)}">Open in Colab</a>')
         links.append(f'<a href="{address}/discussions">Ask a question</a>')
-    said = "" if path.startswith("exercises") else f" {READ_HERE}"
-    return f'<p class="notebook-links">{" ".join(links)}{said}</p>'
+    said = "" if path.startswith("exercises") else f"<p>{READ_HERE}</p>"
+    return f'<p class="notebook-links">{" ".join(links)}</p>{said}'
 
 
 def _ask_its_tasks(cells: list[NotebookNode]) -> None:

@@ -20,6 +20,8 @@ from .files import write_whole
 
 VARIABLE = "ATTENTION_COURSE_PROGRESS"
 VERSION = 1
+# The exercises that are tasks of the quick tour: a lesson of which no other one is passed has not been begun.
+TOUR = {"0.3", "1.1", "2.1", "4.1", "5.2", "6.1", "13.1", "13.9"}
 # The id of a cell in section 0.2 of a lesson begins with "0-2-"; no check's does, and no student's own.
 LESSON_CELL = re.compile(r"\d{1,2}-\d{1,2}-")
 
@@ -216,7 +218,7 @@ def _lessons() -> dict[int, dict[str, dict]]:
     return lessons
 
 
-def _of(lesson: int, entries: dict[str, Entry]) -> dict[str, Entry]:
+def _of(lesson: int | str, entries: dict[str, Entry]) -> dict[str, Entry]:
     return {name: entry for name, entry in entries.items() if name.split(".")[0] == str(lesson)}
 
 
@@ -226,6 +228,7 @@ def _all_lessons(lessons: dict[int, dict[str, dict]], entries: Entries) -> list[
     return [
         ("lesson", "core", "exercises", "points", "last day", "predictions"),
         *(_sums(f"{lesson:02d}", exercises, passed, _of(lesson, predictions)) for lesson, exercises in lessons.items()),
+        *([["tour", "", "", "", "", str(len(of_tour))]] if (of_tour := _of("T", predictions)) else []),
         _sums("all", every, passed, predictions),
     ]
 
@@ -244,10 +247,10 @@ def _sums(name: str, exercises: dict[str, dict], passed: dict[str, Entry], predi
 def _next(lessons: dict[int, dict[str, dict]], passed: dict[str, Entry]) -> str:
     """The exercise to do next: of the short path what follows the one passed last, what was left out before it, the rest."""
     exercises = {number: exercise for of_lesson in lessons.values() for number, exercise in of_lesson.items()}
-    done = [number for number in exercises if number in passed]
+    toured = {n for of_lesson in lessons.values() if not (of_lesson.keys() & passed.keys()) - TOUR for n in of_lesson}
+    done = [number for number in exercises if number in passed and number not in toured]
     last = max(done, key=lambda number: _moment(passed[number]["last"]), default=None)
-    order = list(exercises)
-    start = order.index(last) + 1 if last else 0
+    order, start = list(exercises), list(exercises).index(last) + 1 if last else 0
     left = [number for number in order[start:] + order[:start] if number not in passed]
     core = [number for number in left if exercises[number]["is_core"]]
     if not left:
@@ -256,7 +259,7 @@ def _next(lessons: dict[int, dict[str, dict]], passed: dict[str, Entry]) -> str:
     minutes = sum(exercises[one]["minutes"] for one in core or left)
     time = f"{minutes} minutes" if minutes < 100 else f"{minutes / 60:.0f} hours"
     path = "the short path's" if core else "the short path is done: the other"
-    several = f"; {path} {len(core or left)} exercises that are left take about {time}" if len(core or left) > 1 else ""
+    several = f"; {path} {len(core or left)} exercises that are left take about {time}" * (len(core or left) > 1)
     return f"Next: {number} · {exercises[number]['title']} ({exercises[number]['minutes']} minutes){several}."
 
 

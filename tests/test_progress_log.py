@@ -4,6 +4,7 @@ import copy
 import json
 import os
 import queue
+import re
 import subprocess
 import sys
 
@@ -286,6 +287,9 @@ def test_the_next_one_is_of_the_short_path_and_follows_the_last(file, exercises,
     hours = sum(exercises[number]["minutes"] for number in core) / 60
     whole = f"the short path's {len(core)} exercises that are left take about {hours:.0f} hours"
     assert said().startswith(f"No progress yet. Next: {core[0]} ·") and whole in said()
+    for number in ("1.1", "2.1"):  # tasks of the quick tour begin no lesson
+        progress_log.passed(number)
+    assert said().startswith(f"Next: {core[0]} · ")
     progress_log.passed("5.4")  # more, and not the first lesson
     assert said().startswith("Next: 5.8 · ")
     assert said(4).startswith("Next: 4.1 · ")
@@ -307,3 +311,14 @@ def test_one_lesson_lists_its_exercises_and_predictions(file, exercises):
     assert page.count("<table>") == 2 and "a &lt;b&gt;" in page and "<b>" not in page
     with pytest.raises(ValueError, match="there is no lesson 99: 0, 1, 2"):
         course_utils.progress(99)
+
+
+def test_the_tasks_of_the_tour_are_those_of_its_page(root):
+    page = (root / "sources" / "tour" / "quick_tour.py").read_text(encoding="utf-8")
+    assert set(re.findall(r'^check\("([\d.]+)"', page, re.MULTILINE)) == progress_log.TOUR
+
+
+def test_predictions_of_the_tour_have_a_row(file):
+    assert not re.search(r"^tour", repr(course_utils.progress()), re.MULTILINE)
+    progress_log.predicted("T.A", *QUESTION)
+    assert re.search(r"^tour +1$", repr(course_utils.progress()), re.MULTILINE)

@@ -74,7 +74,7 @@ class Verdict:
         if remedy:
             lines += _wrap("Try: ", self.advice, most=3)
         elif in_notebook and self.advice:
-            lines.append("(hint() says what to try)")
+            lines.append("(hint(), in a new cell, says what to try)")
         return "\n".join(lines[:MAX_LINES])
 
     def html(self) -> str:

@@ -187,7 +187,8 @@ def predict(
             raise ValueError(f"prediction {name}: between must be (low, high) with low < high, not {between}")
         step = (high - low) / 100 if step is None else step
         shown = ".0f" if float(low).is_integer() and float(step).is_integer() else ".2f"
-        style = {"readout_format": shown, "description": "I say", **WIDE}
+        style = {"readout_format": shown, "description": "I say", "layout": WIDE["layout"]}
+        style["style"] = {"description_width": "initial"}  # beside the question, not under the middle of it
         middle = low + round((high - low) / step) // 2 * step
         slider = ipywidgets.FloatSlider(middle, min=low, max=high, step=step, **style)
         controls = [slider]

@@ -119,7 +119,7 @@ def test_check_raises_the_verdict_and_shows_no_stack(number):
 
 def test_what_to_try_comes_with_the_second_failure_of_an_exercise():
     first, second = message("5.2", off_by_one), message("5.2", off_by_one)
-    assert "It looks like: " in first and "(hint() says what to try)" in first and "Try: " not in first
+    assert "It looks like: " in first and "(hint(), in a new cell, says what to try)" in first and "Try: " not in first
     assert "Try: " in second and "hint()" not in second
     assert "Try: " not in message("5.1", lambda tokens, pad_id: tokens == pad_id)
 

@@ -235,7 +235,11 @@ def test_points():
 def test_what_to_try_can_be_kept_for_later():
     assert "Try: count again." in FAILED.text()
     first = FAILED.text(in_notebook=True, remedy=False)
-    assert "count again" not in first and "(hint() says what to try)" in first and "It looks like: one too" in first
+    assert (
+        "count again" not in first
+        and "(hint(), in a new cell, says what to try)" in first
+        and "It looks like: one too" in first
+    )
     assert "hint()" not in FAILED.text(in_notebook=True) and "hint()" not in FAILED.text(remedy=False)
     assert "hint()" not in replace(FAILED, advice="").text(in_notebook=True, remedy=False)
 
