@@ -31,13 +31,14 @@ $(READY): pyproject.toml constraints.txt
 	$(call step,1 of 3: a virtual environment,$(PYTHON) -m venv $(VENV))
 	$(call step,2 of 3: PyTorch; the largest part,$(PIP) $(shell grep '^torch==' constraints.txt))
 	$(call step,3 of 3: JupyterLab and what the lessons use,$(PIP) -c constraints.txt -e '.[dev]')
+	@$(PY) -m jupyter labextension disable @jupyterlab/apputils-extension:announcements 2>/dev/null # no pop-up about news
 	@touch $(READY)
 	@echo "== ready"
 
 lab: setup ## set up, then open JupyterLab on the quick tour, in your own copy of the notebooks: my/
 	@$(PY) -m course_utils.own_copy
 	@echo "== opening JupyterLab on the quick tour; stop it with Ctrl-C"
-	$(PY) -m jupyterlab --ServerApp.root_dir=. --LabApp.news_url=None --LabApp.workspaces_dir=my/.workspaces --LabApp.default_url=/lab/tree/my/notebooks/quick_tour.ipynb $(LAB_ARGS)
+	$(PY) -m jupyterlab --ServerApp.root_dir=. --LabApp.workspaces_dir=my/.workspaces --LabApp.default_url=/lab/tree/my/notebooks/quick_tour.ipynb $(LAB_ARGS)
 
 build: setup ## notebooks, solutions and exercises from the sources
 	$(PY) -m course_authoring build

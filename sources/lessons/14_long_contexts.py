@@ -543,7 +543,7 @@ for ax, (task, title) in zip(axes, tasks.items(), strict=True):
     ax.set_xticks(range(5), recall.PAIRS, rotation=0, ha="center")
 axes[0].plot(range(5), [min(1, 7 / n) for n in recall.PAIRS], "k:")  # 7 pairs whole
 axes[0].get_legend().remove()
-lines = {"both softmaxes": (3.05, 0.98), "all three states": (2.1, 0.8)}
+lines = {"both softmaxes": (3.05, 0.98), "all three states": (1.75, 0.8)}
 for words, place in (lines | {"window of 512 numbers": (0.05, 0.42)}).items():
     axes[0].text(*place, words, va="top")
 plotting.show(
