@@ -15,6 +15,19 @@
 #
 # Run each cell with Shift+Enter. Where it says `YOUR CODE HERE` it's your turn. The check under it says what differs and often which mistake it looks like, and `hint()` says what to try. The page goes on without your answers, so you can also read first and come back. Each task is an exercise of the course, under the number that its check names, so what you pass here counts there.
 
+# %% [markdown]
+# ## A riddle
+#
+# Which letter comes next?
+#
+# > k v q x m k
+#
+# You said *v*. There is no such word, and nobody taught you the rule. You took the last letter, looked for it further back, and read what came after it there. This page builds a machine that does the same, first by hand and then by training. It needs only what you needed:
+#
+# - a **query**: what am I looking for? (*something that follows a k*)
+# - **keys**: what does each earlier place offer? (*I follow a k*)
+# - **values**: what do I take from the places that fit? (*the letter at that place*)
+
 # %% tags=["setup"]
 import math
 import sys
@@ -32,18 +45,6 @@ torch.set_printoptions(precision=2, sci_mode=False, linewidth=88)
 torch.set_num_threads(1)  # small tensors: threads would only get in each other's way
 
 # %% [markdown]
-# ## A riddle
-#
-# Which letter comes next?
-#
-# > k v q x m k
-#
-# You said *v*. There is no such word, and nobody taught you the rule. You took the last letter, looked for it further back, and read what came after it there. This page builds a machine that does the same, first by hand and then by training. It needs only what you needed:
-#
-# - a **query**: what am I looking for? (*something that follows a k*)
-# - **keys**: what does each earlier place offer? (*I follow a k*)
-# - **values**: what do I take from the places that fit? (*the letter at that place*)
-#
 # Our first text is *dolphind*, because it's easier to point at. For the machine a letter is a list of numbers. The plainest list has a 1 at the letter's own place in the alphabet and 25 zeros:
 
 
