@@ -20,8 +20,7 @@ from .files import write_whole
 
 VARIABLE = "ATTENTION_COURSE_PROGRESS"
 VERSION = 1
-# The exercises that are tasks of the quick tour: a lesson of which no other one is passed has not been begun.
-TOUR = {"0.3", "1.1", "2.1", "4.1", "5.2", "6.1", "13.1", "13.9"}
+TOUR = {"0.3", "1.1", "2.1", "4.1", "5.2", "6.1", "13.1", "13.9"}  # tasks of the quick tour: alone they begin no lesson
 # The id of a cell in section 0.2 of a lesson begins with "0-2-"; no check's does, and no student's own.
 LESSON_CELL = re.compile(r"\d{1,2}-\d{1,2}-")
 

@@ -246,10 +246,12 @@ found = measured("reading", "at", "bits")
 bits = {name: torch.tensor([*curve.values()]) for name, curve in found.items()}
 places = 64 * torch.arange(64) + 32
 shown = ("everything", "latest 512", "latest 64")
+more = {"latest 64 minus latest 512": bits["latest 64"] - bits["latest 512"]}
+
+# %%
 axes = plotting.new_axes(9.6, 3.2, columns=2)
 names = {"xlabel": "characters before", "ylabel": "bits per character"}
 plotting.curves(places, {name: bits[name] for name in shown}, ax=axes[0], **names)
-more = {"latest 64 minus latest 512": bits["latest 64"] - bits["latest 512"]}
 plotting.curves(places, more, ax=axes[1], **names)
 for ax in axes:
     plotting.mark_places(ax, {"trained to here": 512})
@@ -533,19 +535,27 @@ def shares(task, kind, d_head=8, updates=1000, columns=columns, **more):
 
 
 # %%
-axes = plotting.new_axes(9.6, 3.4, columns=2)
 tasks = {"once": "every key once", "twice": "every key twice, the later counts"}
+
+
+def name_curves(ax):
+    """In the place of a legend, as curves coincide; also the window."""
+    ax.plot(range(5), [min(1, 7 / n) for n in recall.PAIRS], "k:")  # 7 pairs whole
+    ax.get_legend().remove()
+    lines = {"both softmaxes": (3.05, 0.98), "all three states": (1.75, 0.8)}
+    for words, place in (lines | {"window of 512 numbers": (0.05, 0.42)}).items():
+        ax.text(*place, words, va="top")
+
+
+# %%
+axes = plotting.new_axes(9.6, 3.4, columns=2)
 for ax, (task, title) in zip(axes, tasks.items(), strict=True):
     runs = {kind: shares(task, kind) for kind in kinds}
     names = {"xlabel": "pairs in the text", "ylabel": "right answers"}
     plotting.bands([str(n) for n in recall.PAIRS], runs, ax=ax, **names)
     ax.set(ylim=(0, 1.05), title=title)
     ax.set_xticks(range(5), recall.PAIRS, rotation=0, ha="center")
-axes[0].plot(range(5), [min(1, 7 / n) for n in recall.PAIRS], "k:")  # 7 pairs whole
-axes[0].get_legend().remove()
-lines = {"both softmaxes": (3.05, 0.98), "all three states": (1.75, 0.8)}
-for words, place in (lines | {"window of 512 numbers": (0.05, 0.42)}).items():
-    axes[0].text(*place, words, va="top")
+name_curves(axes[0])
 plotting.show(
     axes[0],
     "Right answers by number of pairs. Left, both softmaxes stay at 1, and all three "

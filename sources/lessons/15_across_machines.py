@@ -456,16 +456,25 @@ widgets.predict(
 # The tokens can be divided otherwise, too. **Zigzag** cuts the text into $2P$ chunks and gives each rank two of them. Rank 0 gets the first and the last, rank 1 the second and the second-to-last, and so on. So a block has four pairs of chunks. (*Striped* is for section 15.8.) Each color is a rank:
 
 # %%
-ax, layouts = plotting.new_axes(8.0, 1.7), ("contiguous", "zigzag", "striped")
+layouts = ("contiguous", "zigzag", "striped")
 held = {name: [layout(name, L, 4).positions(r) for r in range(4)] for name in layouts}
-ax.imshow(torch.stack([colored_tokens(x) for x in held.values()]), aspect="auto")
-ax.vlines([i - 0.5 for i in range(1, L)], 1.5, 2.5, color="white", lw=0.8)
-ax.hlines([0.5, 1.5], -0.5, L - 0.5, color="white", lw=6)
-for row, name in enumerate(layouts[:2]):  # the number of the rank in each run
+
+
+def number_runs(ax, row, name):
+    """The number of the rank on each run of neighboring tokens."""
     for rank, chunks in enumerate(layout(name, L, 4).chunks):
         for chunk in chunks:
             middle = (chunk.start + chunk.stop - 1) / 2
             ax.text(middle, row, rank, color="white", ha="center", va="center")
+
+
+# %%
+ax = plotting.new_axes(8.0, 1.7)
+ax.imshow(torch.stack([colored_tokens(x) for x in held.values()]), aspect="auto")
+ax.vlines([i - 0.5 for i in range(1, L)], 1.5, 2.5, color="white", lw=0.8)
+ax.hlines([0.5, 1.5], -0.5, L - 0.5, color="white", lw=6)
+for row, name in enumerate(layouts[:2]):
+    number_runs(ax, row, name)
 ax.set_yticks(range(3), layouts), ax.set_xlabel("position in the text")
 plotting.show(
     ax,
@@ -517,8 +526,8 @@ plotting.show(
 # Here are four steps with blocks half as long as that, and twice as long. (A step of long blocks computes 16 times as long as one of short blocks, so each panel has a unit of its own.)
 
 # %%
-axes = plotting.new_axes(9.6, 1.9, columns=2)
-for ax, n in zip(axes, (0.5, 2.0), strict=True):  # in units of F / S
+def draw_steps(ax, n):
+    """Four steps of a ring with n tokens a rank, in units of F / S."""
     sending, begins = 1 / n, 0.0
     for step in range(4):
         bars = [(1, 0.1)] if step == 3 else [(1, 0.1), (sending, 1.1)]  # length, height
@@ -526,6 +535,12 @@ for ax, n in zip(axes, (0.5, 2.0), strict=True):  # in units of F / S
             ax.broken_barh([(begins, length)], (low, 0.8), fc=color, ec="white")
             ax.text(begins + length / 2, low + 0.4, step, color="white", va="center")
         begins += max(1, sending)
+
+
+# %%
+axes = plotting.new_axes(9.6, 1.9, columns=2)
+for ax, n in zip(axes, (0.5, 2.0), strict=True):
+    draw_steps(ax, n)
     ax.set_yticks([0.5, 1.5], ["computing", "sending"])
     ax.set(xlim=(0, 7.3), title=f"n = {n:g} F / S")
     ax.set_xlabel("time, in computing times of a step of this panel")
@@ -573,16 +588,18 @@ widgets.came_out("15.D", "not at all" if at[1] / at[0] < 1.05 else "faster")
 
 # %%
 labels = {"xlabel": "ranks", "ylabel": "times as fast as one rank"}
-ax = plotting.new_axes(6.4, 4.2)
 styles = [(color, line) for color in plotting.COLORS[:2] for line in ("-", "--")]
+bends = {shared: 10**6 / smallest_hidden_block(CLUSTERS[1], heads_per_kv_head=shared)
+         for shared in (1, 4)}  # query heads to a key/value head
+
+# %%
+ax = plotting.new_axes(6.4, 4.2)
 for (name, times), (color, line) in zip(speedups.items(), styles, strict=True):
     ax.loglog(counts, times.tolist(), line, color=color, label=name)
 ax.set(**labels, ylim=(0.8, 300)), ax.legend(frameon=False)
 ax.set_yticks([1, 10, 100], ["1", "10", "100"])
 ax.set_xticks([1, 10, 100, 1000], ["1", "10", "100", "1,000"])
-for shared in (1, 4):  # query heads to a key/value head
-    bend = 10**6 / smallest_hidden_block(CLUSTERS[1], heads_per_kv_head=shared)
-    plotting.mark_places(ax, {f"{bend:.0f} ranks": bend})
+plotting.mark_places(ax, {f"{bend:.0f} ranks": bend for bend in bends.values()})
 plotting.show(
     ax,
     "Speed by number of ranks over InfiniBand, for a million tokens and 32 heads, "
