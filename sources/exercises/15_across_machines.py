@@ -544,7 +544,7 @@ check("15.6", zigzag)
 # ### 15.7 · Who has to wait
 # 4 points · difficulty 3 of 5 · 13 minutes · core
 #
-# Write `work(positions)`, which counts for any layout, under a causal mask, how many pairs of a query and a key may be seen. In step $s$, counted from 0, rank $r$ holds the keys of rank $r - s$, counted round the ring. (The lesson's table counts what is computed, in whole tiles. Here only what may be seen counts.)
+# Write `work(positions)`, which counts for any layout, under a causal mask, how many pairs of a query and a key may be seen. In step $s$, counted from 0, rank $r$ holds the keys of rank $r - s$, counted round the ring. (The lesson's table counts what is computed, in whole chunks. Here only what may be seen counts.)
 #
 # | | shape |
 # |---|---|
@@ -850,7 +850,7 @@ else:
 # ### 15.10 · When sending hides behind work
 # 1 point · difficulty 3 of 5 · 3 minutes · more
 #
-# Without a mask, on some cluster, sending costs no time of its own as soon as a rank holds 5,000 tokens or more. Now the mask is causal and the layout zigzag, and a kernel computes only what may be seen, which is about half. Everything else stays as it was. From how many tokens a rank does sending cost no time?
+# Without a mask, on some cluster, sending costs no time of its own as soon as a rank holds 5,000 tokens or more. Now the mask is causal and the layout zigzag, and a kernel computes only what may be seen. Everything else stays as it was. From how many tokens a rank does sending cost no time?
 #
 # - **a.** From about 2,500, since half of the work is done.
 # - **b.** From about 5,000, since in zigzag all ranks have the same work in every step, and no rank waits.

@@ -217,7 +217,7 @@ widgets.came_out("15.A", "its output and one more number")
 # ## 15.4 The ring
 # *Core · 10 minutes*
 #
-# Now each rank keeps its queries, and blocks of keys and values travel. In each step a rank hands the block that it holds to the next rank, and the last rank hands its block to rank 0. While a block is on its way, the rank attends to it and merges what comes out with what it has collected so far. We count steps from 0, as we do ranks. In step 0 each rank has its own block, and after $P$ steps every query has met every key. This is **ring attention** (Liu, Zaharia, Abbeel, 2023).
+# Now each rank keeps its queries, and blocks of keys and values travel. In each step but the last a rank hands the block that it holds to the next rank, and the last rank hands its block to rank 0. While a block is on its way, the rank attends to it and merges what comes out with what it has collected so far. We count steps from 0, as we do ranks. In step 0 each rank has its own block, and after $P$ steps every query has met every key. This is **ring attention** (Liu, Zaharia, Abbeel, 2023).
 #
 # What does one rank's program look like? Here is the smallest one, in which each rank hands on its number and gets that of the rank before it. It's a generator. `yield` hands tensors to the next rank. What it returns comes from whoever runs the program. Here that is a function, `arriving`. The program goes on while the tensors travel, and `arriving()` waits for what comes in. Real processes can run it, and so can one process that takes all ranks in turn:
 
@@ -266,7 +266,7 @@ expected, _ = scaled_dot_product_attention(q, k, v)
 print("as one process:", torch.allclose(torch.cat(outputs, dim=2), expected, atol=1e-5))
 
 # %% [markdown]
-# The library's `ring_attention` adds masks and a backward pass. Let's run it and gathering on four ranks with a causal mask, and two key/value heads for four query heads. `Ring` holds what all ranks must agree on, who has which tokens and the mask. For the gradients the weights are computed again from `lse`, as FlashAttention does, so no table of weights has to be kept:
+# The library's `ring_attention` adds masks and a backward pass. Let's run it and gathering on four ranks with a causal mask, and two key/value heads for four query heads. `Ring` holds what all ranks must agree on, who has which tokens and the mask. For the gradients the weights are computed again, as FlashAttention does. A weight is $e^{s - \ell}$, where $\ell$ is the final `lse`, over **all** keys. So each block can do its part with nothing but that and $d\, o^\top$, the gradient of the output times the output, and no table of weights has to be kept:
 
 # %%
 B, H, H_KV, L, D, P = 2, 4, 2, 48, 6, 4
@@ -351,7 +351,7 @@ ring, gather = (pair[0] for _, _, pair in ranks[0])
 widgets.came_out("15.B", "as many in both" if ring == gather else "in the ring")
 
 # %% [markdown]
-# Here $N$ stands for the bytes of one rank's keys and values. (For the ring that's what each rank handed on. For gathering it's the formula, as in section 15.2. Section 15.9 measures what gloo really sends, and finds as much.) **Forward** both send $(P-1)\,N$. Either way each of $P$ blocks goes to $P - 1$ other ranks. Without a mask it must (unless the network itself makes copies). Under our causal mask the last rank's keys are of use to nobody else, and both ways send them all the same.
+# Here $N$ stands for the bytes of one rank's keys and values. (For the ring that's what each rank handed on. For gathering it's the formula, as in section 15.2. Section 15.9 measures what gloo really sends. It finds as much, but 1.25 times the count for the operation with which gathering sends its gradients back.) **Forward** both send $(P-1)\,N$. Either way each of $P$ blocks goes to $P - 1$ other ranks. Without a mask it must, as long as queries stay where they are and each rank computes all heads (and unless the network itself makes copies). Under our causal mask the last rank's keys are of use to nobody else, and both ways send them all the same.
 #
 # **Backward** the keys and values of a ring go around again with their gradients, and the gradients need one more hop. (After $P - 1$ hops a block stands at the rank just before its owner's.) That makes $(2P-1)\,N$. Gathering has kept all the keys and sends only gradients, $(P-1)\,N$. With fewer key/value heads (lesson 07) $N$ shrinks for both.
 #
@@ -435,7 +435,7 @@ print("forward, 64 ranks:", {way: round(x[-1].item()) for way, x in forward.item
 print("backward, 64 ranks:", {way: round(x[-1].item()) for way, x in back.items()})
 
 # %% [markdown]
-# *Attending to all gathered keys at once makes tables of shape $(L/P, L)$. Block by block they have shape $(L/P, L/P)$. On four ranks these small tables are most of what there is, so it hardly matters whether you gather first. (A fused kernel makes no such tables.) But twice as many ranks make them a quarter as large, and the gathered keys and values are still those of the whole text, so that curve turns flat.* On 64 ranks gathering takes about 25 times the memory of the ring, forward and backward, and by blocks, forward, more than ten times. A rank of the ring keeps its own four blocks for the backward pass (query, key, value and output) and its `lse`. Gathering keeps all keys and values as well. It could throw them away and gather again, which costs another $(P-1)\,N$.
+# *(The third way has no backward pass here.) Attending to all gathered keys at once makes tables of shape $(L/P, L)$. Block by block they have shape $(L/P, L/P)$. On four ranks these small tables are most of what there is, so it hardly matters whether you gather first. (A fused kernel makes no such tables.) But twice as many ranks make them a quarter as large, and the gathered keys and values are still those of the whole text, so that curve turns flat.* On 64 ranks gathering takes 24 to 28 times the memory of the ring, forward and backward, and by blocks, forward, more than ten times. A rank of the ring keeps its own four blocks for the backward pass (query, key, value and output) and its `lse`. Gathering keeps all keys and values as well. It could throw them away and gather again, which costs another $(P-1)\,N$.
 #
 # Exercise 15.5 (*more*) turns the ring around and lets the queries travel.
 
@@ -443,7 +443,7 @@ print("backward, 64 ranks:", {way: round(x[-1].item()) for way, x in back.items(
 # ## 15.6 A causal mask, and who has to wait
 # *Core · 6 minutes*
 #
-# A causal mask hides nearly half of all pairs of a query and a key. Four ranks hold 48 tokens, twelve neighboring ones each. Suppose that all of them wait for one another after every step. Then a step takes as long as the rank with the most to do. Our library works chunk by chunk, a chunk being a run of neighboring tokens on one rank (here all twelve). It skips a pair of chunks that is hidden entirely, and computes all of one that is hidden in part.
+# A causal mask hides nearly half of all pairs of a query and a key. Four ranks hold 48 tokens, twelve neighboring ones each. Suppose that all of them wait for one another after every step. Then a step takes as long as the rank with the most to do. Our library works chunk by chunk. Here a chunk is all tokens of a rank, and in zigzag, below, each of its two runs. It skips a pair of chunks that is hidden entirely, and computes all of one that is hidden in part.
 
 # %%
 widgets.predict(
@@ -511,7 +511,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# With neighboring tokens ("contiguous"), rank 3 computes a whole block of 144 pairs in every step (in step 0 the mask hides nearly half of it, see section 15.8), so the ring takes $4 \cdot 144 = 576$, as it would without a mask. In zigzag every rank has the same amount of work in every step, and the ring takes 324. Now switch on the causal mask in the widget of section 15.4, and watch the bars in both layouts. What the mask hides is gray there.
+# With neighboring tokens ("contiguous"), rank 3 computes a whole block of 144 pairs in every step (in step 0 the mask hides nearly half of it, see section 15.8), so the ring takes $4 \cdot 144 = 576$, as it would without a mask. In zigzag every rank has the same amount of work in every step, and the ring takes 324. Now switch on the causal mask in the widget of section 15.4, and watch the bars in both layouts. What the mask hides is gray there, even where the library computes it along with its chunk.
 #
 # The result stays the same, as long as each token carries its position in the text with it. **Do exercise 15.7 now (13 minutes).** It counts the work of each rank, for any division. In exercises 15.6 and 15.8 (*more*) you write zigzag and find a bug. And is zigzag always the best division? Exercise 15.9, an experiment, is about that.
 
@@ -542,7 +542,7 @@ axes = plotting.new_axes(9.6, 1.9, columns=2)
 for ax, n in zip(axes, (0.5, 2.0), strict=True):
     draw_steps(ax, n)
     ax.set_yticks([0.5, 1.5], ["computing", "sending"])
-    ax.set(xlim=(0, 7.3), title=f"n = {n:g} F / S")
+    ax.set(xlim=(0, 1 + 3 * max(1, 1 / n)), title=f"n = {n:g} F / S")
     ax.set_xlabel("time, in computing times of a step of this panel")
 plotting.show(
     axes[0],
@@ -552,7 +552,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# (That's forward. Backward a step computes 2.5 times as much and sends twice as much, or with float32 gradients three times, so it takes 0.8 or 1.2 times that $n$.) The head's size cancels, and so does the number of heads. Where $g$ query heads share a key/value head, $F / (g S)$ tokens are enough, since less is sent. Here are the machines of the ring attention paper (its table 2) at their peak. NVLink connects the GPUs within a machine, InfiniBand connects machines, and TPUs are Google's chips:
+# (That's forward. Backward a step computes 2.5 times as much and sends twice as much, or with float32 gradients three times, so it takes 0.8 or 1.2 times that $n$, if the gradients of a block are sent while the next block is computed. Their last hop can't be hidden.) The head's size cancels, and so does the number of heads. Where $g$ query heads share a key/value head, $F / (g S)$ tokens are enough, since less is sent. Here are the machines of the ring attention paper (its table 2) at their peak. NVLink connects the GPUs within a machine, InfiniBand connects machines, and TPUs are Google's chips:
 
 # %%
 print(f"{'':19}{'n from':>8}{'4 query heads share':>22}")
@@ -567,7 +567,8 @@ for cluster in CLUSTERS:
 # %%
 widgets.predict(
     "15.D",
-    "A million tokens over InfiniBand. How much faster are 1,000 ranks than 500?",
+    "A ring over InfiniBand, a million tokens, 32 heads, each with its own keys. How "
+    "much faster are 1,000 ranks than 500?",
     choices=["twice as fast", "about a quarter faster", "not at all"],
 )
 
@@ -682,7 +683,7 @@ for n in (128, 256, 512, 1024, 2048):
     print(f"{n:5} tokens {row}{step:8.1f}{waiting:15.1f}")
 
 # %% [markdown]
-# *A step takes about as long as the longer of the two. With short blocks that's the sending, with long ones the computing.* (Computing needn't grow exactly fourfold from row to row, and a busy machine can shift the break-even. Compare the columns within a row.) The last column waits for the next block before it computes, and takes about the sum. So it's the order of two lines that decides: `arriving = yield ...`, then compute, then `arriving()`.
+# *A step takes about as long as the longer of the two. With short blocks that's the sending, with long ones the computing.* (Computing can grow by more than four times from row to row. Why, we haven't measured. And a busy machine can shift the break-even. Compare the columns within a row.) The last column waits for the next block before it computes, and takes about the sum. So it's the order of two lines that decides: `arriving = yield ...`, then compute, then `arriving()`.
 
 # %% [markdown]
 # ## 15.8 What a kernel leaves out
@@ -902,7 +903,7 @@ except RanksFailed as error:
 # 2. **Heads** divide because the output projection is a sum over heads. That takes one `all_reduce` forward and one backward.
 # 3. **Tokens** divide because partial results merge by their `lse`. In a ring a rank has only two traveling blocks at a time, forward.
 # 4. **Counted**, our ring sends $(P-1)\,N$ forward and $(2P-1)\,N$ backward (more if gradients are float32 and keys aren't). Gathering sends as much forward and less backward, and holds more. Zigzag gives every rank the same work under a causal mask, if the text fills all places.
-# 5. **On paper**, forward and without a mask, sending is hidden once a block has at least $F / S$ tokens. Past $g L S / F$ ranks a longer ring isn't faster. Dividing heads as well helps, and sends something too.
+# 5. **On paper**, forward and without a mask, sending is hidden once a block has at least $F / (g S)$ tokens, with numbers of two bytes. Past $g L S / F$ ranks a longer ring isn't faster. Dividing heads as well helps, and sends something too.
 
 # %% tags=["nbval-ignore-output"]
 widgets.predictions()
