@@ -6,7 +6,6 @@ What decides is imported where it is needed: who only runs answers loads no righ
 from __future__ import annotations
 
 import copy
-import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from .running.encode import Tree
 
 BOLD = "\x1b[1m{}\x1b[0m"  # a notebook and a terminal show it so
-LABEL = re.compile(r"^((It looks like|Where it fails|Try):)")
 SEED = 20170612  # fixed, so that a notebook shows the same message on every run; the grader draws its own
 _LAST: dict[str, Any] = {}  # "verdict" and "case" (the arguments it was called with) of the last check that failed
 _FAILED: set[str] = set()  # the exercises whose check has failed in this kernel
@@ -33,8 +31,14 @@ class NotYet(Exception):
 
     def _render_traceback_(self) -> list[str]:
         """IPython, Jupyter and nbval show these lines in the place of a traceback; first what the eye should find first."""
-        first, *rest = str(self).split("\n")
-        return [BOLD.format(first), *(LABEL.sub(BOLD.format(r"\1"), line) for line in rest)]
+        from .deciding.verdict import FAILS, LOOKS_LIKE, TRY
+
+        first, *lines = str(self).split("\n")
+        for label in (LOOKS_LIKE.strip(), FAILS.strip(), TRY.strip()):
+            lines = [
+                BOLD.format(label) + line.removeprefix(label) if line.startswith(label) else line for line in lines
+            ]
+        return [BOLD.format(first), *lines]
 
 
 def check(number: str, answer: object) -> None:

@@ -16,14 +16,13 @@ from course_checks.catalogue import catalogue
 from course_checks.deciding.decide import decider
 from course_checks.deciding.exercise import Exercise, Quiz
 from course_checks.deciding.find import find
-from course_checks.deciding.verdict import WIDTH, Verdict
+from course_checks.deciding.verdict import FAILS, LOOKS_LIKE, WIDTH, Verdict
 from course_checks.running import observe_answer
 
 from .one_case import ONE_CASE, OneCase
 
 MEASURED = {"1.7", "3.7"}  # questions on numbers that only a run of the notebook's cells gives
 YOURS = "{yours}"  # in the place of a typed number
-LABELS = ("It looks like: ", "Where it fails: ")
 OPTIONS = re.compile(r"^- \*\*[a-z]\.\*\*.*(?:\n(?:- |  ).*)*", re.MULTILINE)
 HEADING = re.compile(r"\A#{2,3} (\d+\.\d+) · ")
 
@@ -148,7 +147,7 @@ def unwrapped(text: str) -> list[str]:
     lines = broken[:1]
     for before, line in zip(broken, broken[1:], strict=False):
         fitted = len(before) + 1 + len(line.split(" ")[0]) <= WIDTH  # so the line was not broken there
-        if len(lines) == 1 or fitted or line.startswith(LABELS):
+        if len(lines) == 1 or fitted or line.startswith((LOOKS_LIKE, FAILS)):
             lines.append(line)
         else:
             lines[-1] += f" {line}"

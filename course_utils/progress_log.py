@@ -246,20 +246,20 @@ def _sums(name: str, exercises: dict[str, dict], passed: dict[str, Entry], predi
 def _next(lessons: dict[int, dict[str, dict]], passed: dict[str, Entry]) -> str:
     """The exercise to do next: of the short path what follows the one passed last, what was left out before it, the rest."""
     exercises = {number: exercise for of_lesson in lessons.values() for number, exercise in of_lesson.items()}
-    toured = {n for of_lesson in lessons.values() if not (of_lesson.keys() & passed.keys()) - TOUR for n in of_lesson}
-    done = [number for number in exercises if number in passed and number not in toured]
+    begun = [of_lesson for of_lesson in lessons.values() if passed.keys() & of_lesson.keys() - TOUR]
+    done = [number for of_lesson in begun for number in of_lesson if number in passed]
     last = max(done, key=lambda number: _moment(passed[number]["last"]), default=None)
-    order, start = list(exercises), list(exercises).index(last) + 1 if last else 0
+    order = list(exercises)
+    start = order.index(last) + 1 if last else 0
     left = [number for number in order[start:] + order[:start] if number not in passed]
-    core = [number for number in left if exercises[number]["is_core"]]
     if not left:
         return "Every exercise is passed."
-    number = (core or left)[0]
-    minutes = sum(exercises[one]["minutes"] for one in core or left)
+    todo = [number for number in left if exercises[number]["is_core"]] or left
+    first, minutes = exercises[todo[0]], sum(exercises[number]["minutes"] for number in todo)
     time = f"{minutes} minutes" if minutes < 100 else f"{minutes / 60:.0f} hours"
-    path = "the short path's" if core else "the short path is done: the other"
-    several = f"; {path} {len(core or left)} exercises that are left take about {time}" * (len(core or left) > 1)
-    return f"Next: {number} · {exercises[number]['title']} ({exercises[number]['minutes']} minutes){several}."
+    path = "the short path's" if first["is_core"] else "the short path is done: the other"
+    several = f"; {path} {len(todo)} exercises that are left take about {time}" if len(todo) > 1 else ""
+    return f"Next: {todo[0]} · {first['title']} ({first['minutes']} minutes){several}."
 
 
 def _one_lesson(lesson: int, exercises: dict[str, dict], entries: Entries) -> list[list[Sequence[str]]]:

@@ -8,6 +8,7 @@ from .compare import Difference
 
 WIDTH = 90
 MAX_LINES = 14
+LOOKS_LIKE, FAILS, TRY = "It looks like: ", "Where it fails: ", "Try: "  # what the labelled lines begin with
 
 
 @dataclass(frozen=True)
@@ -69,10 +70,10 @@ class Verdict:
         lines += _wrap("Called with: ", self.called_with, most=1 if in_notebook else 2)
         if in_notebook and self.called_with:
             lines.append("(case = failing_case() hands you these arguments, exact and whole)")
-        label = "Where it fails: " if self.found_by == "contrast" else "It looks like: "
+        label = FAILS if self.found_by == "contrast" else LOOKS_LIKE
         lines += _wrap(label, self.looks_like, most=4)
         if remedy:
-            lines += _wrap("Try: ", self.advice, most=3)
+            lines += _wrap(TRY, self.advice, most=3)
         elif in_notebook and self.advice:
             lines.append("(hint(), in a new cell, says what to try)")
         return "\n".join(lines[:MAX_LINES])

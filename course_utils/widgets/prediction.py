@@ -59,8 +59,6 @@ class Prediction(ipywidgets.VBox):
             self._show("Choose first.")
             return
         self._keep(value)
-        if self.outcome is not None:
-            self._show(f"Kept. {self.comparison()}")
         self.note()
 
     def take_over(self, before: "Prediction") -> None:
@@ -73,7 +71,10 @@ class Prediction(ipywidgets.VBox):
 
     def _keep(self, value: Value) -> None:
         self.guess = value
-        self._show(f"Kept: {self._formatted(value)}. You'll see it again beside what comes out.")
+        if self.outcome is None:
+            self._show(f"Kept: {self._formatted(value)}. You'll see it again beside what comes out.")
+        else:
+            self._show(f"Kept. {self.comparison()}")
 
     def came_out(self) -> Display:
         """What came out beside the guess; without a guess, behind a fold."""
@@ -187,8 +188,8 @@ def predict(
             raise ValueError(f"prediction {name}: between must be (low, high) with low < high, not {between}")
         step = (high - low) / 100 if step is None else step
         shown = ".0f" if float(low).is_integer() and float(step).is_integer() else ".2f"
-        style = {"readout_format": shown, "description": "I say", "layout": WIDE["layout"]}
-        style["style"] = {"description_width": "initial"}  # beside the question, not under the middle of it
+        narrow = {"style": {"description_width": "initial"}}  # beside the question, not under the middle of it
+        style = WIDE | {"readout_format": shown, "description": "I say"} | narrow
         middle = low + round((high - low) / step) // 2 * step
         slider = ipywidgets.FloatSlider(middle, min=low, max=high, step=step, **style)
         controls = [slider]

@@ -1,11 +1,10 @@
 """The widget of lesson 15: ring attention step by step, who holds what, what is computed, who waits."""
 
 import math
-from collections.abc import Sequence
 
 import ipywidgets
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
@@ -91,18 +90,23 @@ def colored_scores(ring: Ring, now: int) -> Float[Tensor, "L L 3"]:
 
 def label_chunks(ax: Axes, of: Layout) -> None:
     """Name at both axes of the scores the rank of each chunk of neighbors; stripes are too narrow for that."""
-    chunks = [(chunk, rank) for rank in range(of.P) for chunk in of.chunks[rank] if chunk.step == 1]
-    middles = [(chunk.start + chunk.stop - 1) / 2 for chunk, _ in chunks]
+    middles = chunk_middles(of)
     for axis, what in ((ax.xaxis, "keys"), (ax.yaxis, "queries")):
-        axis.set_ticks(middles, [str(rank) for _, rank in chunks], fontsize=8)
+        axis.set_ticks(list(middles), [str(rank) for rank in middles.values()], fontsize=8)
         axis.set_label_text(f"{what} by position in the text; number: their rank", fontsize=8)
 
 
-def colored_tokens(positions: Sequence[Int[Tensor, " n"]]) -> Float[Tensor, "L 3"]:
-    """For each place of the text the color of the rank that holds it; ``positions`` has the places of each rank."""
-    colors = torch.empty(sum(map(len, positions)), 3)
-    for rank, own in enumerate(positions):
-        colors[own] = torch.tensor(to_rgb(SHADES[rank]))
+def chunk_middles(of: Layout) -> dict[float, int]:
+    """The middle of each chunk of neighbors, by position in the text, and the rank that holds it; none for stripes."""
+    neighbors = [(chunk, rank) for rank in range(of.P) for chunk in of.chunks[rank] if chunk.step == 1]
+    return {(chunk.start + chunk.stop - 1) / 2: rank for chunk, rank in neighbors}
+
+
+def colored_tokens(of: Layout) -> Float[Tensor, "L 3"]:
+    """For each place of the text the color of the rank that holds it."""
+    colors = torch.empty(of.L, 3)
+    for rank in range(of.P):
+        colors[of.positions(rank)] = torch.tensor(to_rgb(SHADES[rank]))
     return colors
 
 

@@ -40,7 +40,7 @@ from course_utils.masks import causal_mask
 from course_utils.multi_head import MultiHeadAttention, repeat_kv
 from course_utils.results import read_rows
 from course_utils.training import seed_everything
-from course_utils.widgets.ring_steps import colored_scores, colored_tokens, label_chunks
+from course_utils.widgets.ring_steps import chunk_middles, colored_scores, colored_tokens, label_chunks
 
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=88)
 torch.set_num_threads(1)
@@ -457,24 +457,14 @@ widgets.predict(
 
 # %%
 layouts = ("contiguous", "zigzag", "striped")
-held = {name: [layout(name, L, 4).positions(r) for r in range(4)] for name in layouts}
-
-
-def number_runs(ax, row, name):
-    """The number of the rank on each run of neighboring tokens."""
-    for rank, chunks in enumerate(layout(name, L, 4).chunks):
-        for chunk in chunks:
-            middle = (chunk.start + chunk.stop - 1) / 2
-            ax.text(middle, row, rank, color="white", ha="center", va="center")
-
-
-# %%
+strips = [colored_tokens(layout(name, L, 4)) for name in layouts]
 ax = plotting.new_axes(8.0, 1.7)
-ax.imshow(torch.stack([colored_tokens(x) for x in held.values()]), aspect="auto")
+ax.imshow(torch.stack(strips), aspect="auto")
 ax.vlines([i - 0.5 for i in range(1, L)], 1.5, 2.5, color="white", lw=0.8)
 ax.hlines([0.5, 1.5], -0.5, L - 0.5, color="white", lw=6)
-for row, name in enumerate(layouts[:2]):
-    number_runs(ax, row, name)
+for row, name in enumerate(layouts):
+    for middle, rank in chunk_middles(layout(name, L, 4)).items():
+        ax.text(middle, row, rank, color="white", ha="center", va="center")
 ax.set_yticks(range(3), layouts), ax.set_xlabel("position in the text")
 plotting.show(
     ax,
