@@ -72,7 +72,7 @@ def cache_and_state(keys: Float[Tensor, "L d_k"], values: Float[Tensor, "L d_v"]
     longest = len(keys)
     controls = {
         "position": _whole("positions so far", longest // 2, 1, longest),
-        "window": _whole("window", min(8, longest), 1, longest),
+        "window": _whole("window", min(10, longest), 1, longest),
         "sinks": _whole("first positions kept", 0, 0, min(8, longest)),
         "decay": slider("decay", 1.0, 0.8, 1.0, 0.01),
         "rule": ipywidgets.Dropdown(options=RULES, description="writing", **WIDE),

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 14 · Long contexts: exercises
 #
-# Ten exercises, 33 points. By the end you have sent gradients back through attention without a table of all weights, written attention that keeps a state where others keep a cache, in steps and in chunks, and worked out what such layers reach, remember and cost. Then your own pieces meet two trained models.
+# Ten exercises, 32 points. By the end you have sent gradients back through attention without a table of all weights, written attention that keeps a state where others keep a cache, in steps and in chunks, and worked out what such layers reach, remember and cost. Then your own pieces meet two trained models.
 #
 # {{colab_link}} · short path about 26 minutes, everything about 150 · builds on {{lesson_link}}
 #
@@ -50,7 +50,7 @@ torch.set_num_threads(1)  # the tensors here are small: more threads would wait
 # | `d_weights` | `(..., L_k)`, the derivative of the loss with respect to each of these weights |
 # | returns | a tuple of two: `(..., L_k)`, the derivative with respect to each key's score, and `(...)`, that with respect to the sink's score in each row |
 #
-# In a softmax one score moves all weights, by $\partial P_j / \partial S_i = P_j (1 - P_i)$ if $j = i$ and by $-P_j P_i$ otherwise. That's also true of the sink. The lesson has the keys' part for rows that sum to 1. What changes when a row sums to less? Written out, it would be a table of `L_k` × `L_k` for every row, and there is no need to make it. In one case the check watches what you hold, and such a table is too much. The scores themselves aren't given. Weights may be exactly 0, where a mask was. PyTorch's automatic differentiation is off limits.
+# In a softmax one score moves all weights of its row, by $\partial a_j / \partial s_i = a_j (1 - a_i)$ if $j = i$ and by $-a_j a_i$ otherwise. That's also true of the sink. Written out, that's a table of `L_k` × `L_k` for every row, and there is no need to make it. In one case the check watches what you hold, and such a table is too much. The lesson has the keys' part for rows that sum to 1. What changes when a row sums to less? The scores themselves aren't given. Weights may be exactly 0, where a mask was. PyTorch's automatic differentiation is off limits.
 #
 # Example: `softmax_backward(torch.tensor([0.5, 0.25, 0.125]), torch.tensor([8.0, 0.0, 4.0]))` is `([1.75, -1.125, -0.0625], -0.5625)`. The sink has the weight 1/8.
 
@@ -68,7 +68,7 @@ def softmax_backward(weights, d_weights):
 # Try: raising one score also lowers all other weights of its row. Where is that in your formula?
 # each weight's derivative is multiplied by the weight, and nothing is taken off.
 #     (d_weights - mean) => d_weights
-# only the effect of each score on its own weight is there, P (1 - P) times the derivative.
+# only the effect of each score on its own weight is there, a (1 - a) times the derivative.
 #     (d_weights - mean) => (1 - weights) * d_weights
 # Try: the sink's derivative counts in the sum as well, and it is 0. Are the weights that you use those that you were given?
 # the keys' weights are made to sum to 1 for what is taken off, as if the sink weren't there.
@@ -95,7 +95,7 @@ def softmax_backward(weights, d_weights):
 #     weights * (d_weights - mean) => d_weights - mean
 # the weighted mean is added.
 #     d_weights - mean => d_weights + mean
-# what is taken off leaves out the weight's own share, which (1 - P) counts already in another form.
+# what is taken off leaves out the weight's own share, which (1 - a) counts already in another form.
 #     (d_weights - mean) => (d_weights - mean + weights * d_weights)
 # Try: every row has a sum of its own, over the keys.
 # the sum runs over the queries and not over the keys.
@@ -109,7 +109,7 @@ check("14.1", softmax_backward)
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# Score $i$ is in every weight of its row, so its derivative is a sum over all weights $j$: the derivative with respect to weight $j$ times $\partial P_j / \partial S_i$. Write the sum out, with the term for $j = i$ apart.
+# Score $i$ is in every weight of its row, so its derivative is a sum over all weights $j$: the derivative with respect to weight $j$ times $\partial a_j / \partial s_i$. Write the sum out, with the term for $j = i$ apart.
 # </details>
 # <details><summary>Hint 2</summary>
 #
@@ -132,13 +132,13 @@ check("14.1", softmax_backward)
 # | `value` | `(B, L, d_v)` |
 # | `output` | `(B, L, d_v)`, what the forward pass gave |
 # | `log_sums` | `(B, L)`, $\ell_i$ |
-# | `d_output` | `(B, L, d_v)`, the derivative of the loss by each number of the output |
+# | `d_output` | `(B, L, d_v)`, the derivative of the loss with respect to each number of the output |
 # | `block_size` | queries, and keys, of a block; the last block may be smaller |
-# | returns | a tuple of the derivatives by `query`, `key` and `value`, in their shapes |
+# | returns | a tuple of the derivatives with respect to `query`, `key` and `value`, in their shapes |
 #
 # No table of `L` × `L` may exist at any time, nor all blocks of one in a list. In one case the check watches what you hold, be it tensors, arrays or lists. In another the scores lie above 1,000. PyTorch's automatic differentiation and ready-made attention are off limits.
 #
-# For `softmax_backward` you would need whole rows. Here you only ever see a piece of a row, but you do have the output: what 14.1 takes off, $\sum_j P_{ij}\, dP_{ij}$, can be had from row $i$ of `output` and `d_output` alone. How?
+# `softmax_backward` of 14.1 needs whole rows, for $\sum_n a_{in}\, g_{in}$. Here you only ever see a piece of a row. The lesson says where else that sum comes from.
 #
 # Example, with `L = 2` and all sizes 1: `query = [[[1.], [1.]]]`, `key = [[[0.], [1.0986]]]`, `value = [[[4.], [8.]]]`, `output = [[[4.], [7.]]]`, `log_sums = [[0., 1.3863]]` and `d_output = [[[1.], [2.]]]`. The second query has the weights 1/4 and 3/4. The derivatives are `[[[0.], [1.648]]]`, `[[[-1.5], [1.5]]]` and `[[[1.5], [1.5]]]`.
 
@@ -214,7 +214,7 @@ check("14.2", attention_backward)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# $\sum_j P_{ij}\, (do_i \cdot v_j) = do_i \cdot \sum_j P_{ij} v_j$, and the last sum is something that you have.
+# $\sum_n a_{in}\, (d_i \cdot v_n) = d_i \cdot \sum_n a_{in} v_n$, and the last sum is something that you have.
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
@@ -275,7 +275,7 @@ else:
 # | `position` | counted from 0 |
 # | returns | a tuple of two whole numbers `(first, count)` |
 #
-# Go back from `position` as long as every position on the way can have an influence; `first` is the earliest one that you reach. `count` says how many positions can have one, those outside the stretch included. Positions may be as large as $10^{15}$, so no table and no loop over positions will do.
+# The stretch without a gap that ends at `position` begins at `first`: from there on every position can have an influence. `count` says how many positions can have one, those before the stretch included. Positions may be as large as $10^{15}$, so no table and no loop over positions will do.
 #
 # Examples: `reached([(4, 0), (3, 1)], 20)` is `(15, 7)`, the six positions from 15 to 20 and position 0. `reached([(4, 0), (3, 1)], 6)` is `(0, 7)`, because there the sink closes the gap.
 
@@ -604,7 +604,7 @@ check("14.6", delta_write)
 
 # %% [markdown]
 # ### 14.7 · Find the bug
-# 3 points · difficulty 3 of 5 · 10 minutes · more
+# 2 points · difficulty 2 of 5 · 10 minutes · more
 #
 # Linear attention of 14.4 in chunks, with what divides and without decay. Each output is a mean of values, so if all values are 1, every output must be 1. In a text of one chunk that's so. In longer ones something is wrong:
 
@@ -805,13 +805,13 @@ check("14.8", smaller_from)
 # ### 14.9 · Why recall falls
 # 2 points · difficulty 3 of 5 · 4 minutes · core
 #
-# A layer with linear attention reads pairs and is asked for the value of a key. It has learned on texts of 4 to 64 pairs, and with 64 pairs it's right half of the time. To find the reason, each row changes something. The second to the fifth row are new trainings, the second from one seed. For the last row nothing was trained anew: the layers of the first row read 8 pairs and then 56 times one of these 8 again, with the same value, drawn at random. All use the learning rate that was chosen for this kind. These are the shares of right answers, for texts of 8 pairs and of 64, and with 64 pairs also by the place of the pair that is asked for. (Where values are twice as long, so are the embeddings. A query is as long as a key. In the last row some pairs come more often than others. If each comes equally often, it's as in the first row.)
+# A layer with linear attention reads pairs and is asked for the value of a key. It has learned on texts of 4 to 64 pairs, and with 64 pairs it's right half of the time. To find the reason, each row changes something. The second to the fifth row are new trainings, the second from one seed. For the last row nothing was trained anew: the layers of the first row read 8 pairs, each of them eight times with the same value, in a random order. All use the learning rate that was chosen for this kind. These are the shares of right answers, for texts of 8 pairs and of 64, and with 64 pairs also by the place of the pair that is asked for. (Where values are twice as long, so are the embeddings. A query is as long as a key.)
 #
 # Run the cell below for the numbers. Which cause fits all its rows?
 #
 # - **a.** The state fades. By the time of the question, what came early is gone.
-# - **b.** The state has too few numbers. How many of them are for keys and how many for values makes no difference.
-# - **c.** There are too few directions for so many keys. A read finds the wanted value with parts of others, whose keys aren't at right angles to it. And a longer value stands out more easily.
+# - **b.** The state has too few numbers. It makes no difference how many of them are for keys and how many for values.
+# - **c.** The keys have too few numbers to be at right angles. What is read is a mixture of the wanted value and of others.
 # - **d.** The training was too short. The layer knows how to recall, and hasn't finished learning long texts.
 # - **e.** The texts are too long. After so many writes something in the layer gets out of hand.
 
@@ -839,7 +839,7 @@ print(f"{'what is changed':34}", *(f"{name:>11}" for name in columns))
 for change in changes:
     shares = [mean_share(change, column) for column in columns]
     print(f"{change:34}", *(f"{share:11.2f}" for share in shares))
-print(f"{'8 pairs and 56 repetitions':34} {mean_share('nothing', '8 repeated'):11.2f}")
+print(f"{'8 pairs, eight times each':34} {mean_share('nothing', '8 repeated'):11.2f}")
 
 # %% tags=["quiz"]
 quiz_14_9 = ""  # your letter between the quotes
@@ -852,9 +852,9 @@ quiz_14_9 = "c"
 #
 # - **a.** then the first pairs would be recalled less often than the last. They are recalled just as often.
 # - **b.** in the third row the state has as many numbers as in the first, and it recalls about half as much. In the fourth and the fifth it has twice as many, and longer keys help more than longer values. So it matters what the numbers are for.
-# - **c.** more numbers in a key are more directions that are at right angles to one another, and that helps most. Longer values help as well, since the wanted one is then easier to tell from a mixture. It hits early and late pairs alike, and it's there after any training.
+# - **c.** more numbers in a key are more directions that are at right angles to one another, and that helps most. Longer values help as well. (Random keys and values do the same in the lesson, where nothing is trained.) It hits early and late pairs alike, and it's there after any training.
 # - **d.** ten times as many updates bring a few hundredths at most. What is missing is half.
-# - **e.** with repetitions the text is as long and as much is written, and it's right nine times out of ten, not half of the time. With 8 pairs alone it's right 99 times out of 100. What takes that away is that some pairs were drawn more often than others. If each comes equally often, it's 99 again: the whole state is multiplied by one number, and the layer's norm takes that out.
+# - **e.** with repetitions the text is as long and as much is written, and it's right as often as with 8 pairs alone. (The whole state is multiplied by eight, and the norm behind the layer takes that out.)
 
 # %% tags=["check"]
 check("14.9", quiz_14_9)
@@ -951,7 +951,7 @@ for key in (("more", 8), ("more", 64), "size helps", "not done"):
 # %% [markdown] tags=["solution"]
 # It depends on how much there is to keep. With 8 pairs there are 4 keys, which have room in a `d_head` of 4. The rule decides, since adding up leaves both values in the state and the layer can only guess which of them came later. The linear rule is right about half of the time, with either size. With 64 pairs there are 32 keys. Now a `d_head` of 4 is much too small whatever the rule, and the larger state wins, though it adds up. A better rule and a larger state cure different troubles, and the layer that has both is ahead everywhere.
 #
-# Not done are both layers with the delta rule. With 400 updates they know about one and a half times as much, the two linear ones hardly more. So after 200 updates you compare two rules that are nearly done with two that are not, and "twice as large helps both" could be a matter of the training. Which of your readings would you still sign? `("more", 64)` survives, since after 400 updates the larger linear layer is still far ahead of the small one with the delta rule. How many values the delta rule *can* know, 200 updates can't tell.
+# Not done are both layers with the delta rule. With 400 updates they know about one and a half times as much, the two linear ones hardly more. So after 200 updates you compare two rules that are nearly done with two that are not, and "twice as large helps both" could be a matter of the training. Which of your readings would you still sign? `("more", 64)` survives, since after 400 updates the larger linear layer is still far ahead of the small one with the delta rule. How many values the delta rule *can* know, 200 updates can't tell. (And "known" counts right answers. A layer that guesses between two values is credited with half of them.)
 
 # %% tags=["nbval-ignore-output"]
 if isinstance(recall_results, dict) and ("more", 64) in recall_results:

@@ -11,7 +11,7 @@
 #
 # Ten exercises, 34 points. By the end you have cut an attention into heads for several ranks, merged attention over parts of the keys, written a program that real ranks run, counted what each of them sends and computes, and found out which division fits which job. Then your pieces run a language model on four processes.
 #
-# {{colab_link}} · short path about 47 minutes, everything about 2 hours · builds on {{lesson_link}}
+# {{colab_link}} · short path about 50 minutes, everything about 2 hours · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like, and `failing_case()` hands you what the last failed check called your answer with. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it.
@@ -634,7 +634,7 @@ except NotImplementedError:
 # %%
 def rank_mask_broken(rank, positions, window):
     P, n = positions.shape
-    query = torch.arange(rank * n, (rank + 1) * n)[:, None]  # (n, 1)
+    query = positions[rank][:, None]  # (n, 1)
     key = torch.arange(P * n)  # (P * n,)
     distance = query - key  # (n, P * n)
     return (distance >= 0) & (distance < window)
@@ -681,12 +681,12 @@ def rank_mask(rank, positions, window):
 
 # %% [markdown] tags=["mistakes"]
 # Try: which position in the text has the third token of rank 0 in zigzag? Which has the third gathered key?
-# the bug is still there: both queries and keys are masked by their place in the order of the ranks.
+# both queries and keys are masked by their place in the order of the ranks.
 #     positions[rank][:, None] => torch.arange(rank * positions.shape[1], (rank + 1) * positions.shape[1])[:, None]
 #     positions.flatten() => torch.arange(positions.numel())
-# the queries go by their positions now, but the keys still by their place in the order of the ranks.
+# the bug is still there: the queries go by their positions, but the keys by their place in the order of the ranks.
 #     positions.flatten() => torch.arange(positions.numel())
-# the keys go by their positions now, but the queries still by their place in the order of the ranks.
+# the keys go by their positions now, but the queries by their place in the order of the ranks.
 #     positions[rank][:, None] => torch.arange(rank * positions.shape[1], (rank + 1) * positions.shape[1])[:, None]
 # queries are counted from 0 on every rank.
 #     positions[rank][:, None] => torch.arange(positions.shape[1])[:, None]
@@ -724,14 +724,14 @@ check("15.8", rank_mask)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# A token has a place in the order of the ranks, and a position in the text. The window is about distances in the text. What does the broken function read of `positions`?
+# A token has a place in the order of the ranks, and a position in the text. The window is about distances in the text. For which of the two does the broken function look it up?
 # </details>
 
 # %% [markdown]
 # ### 15.9 · Experiment: which division when?
 # 5 points · difficulty 4 of 5 · 25 minutes · more
 #
-# The page divided a full text under a causal mask. Real jobs differ. A batch holds a text that fills only half of its places, or the layers have a sliding window. And a kernel doesn't compute single pairs but **tiles**, each whole if at least one pair in it may be seen.
+# The page divided a full text under a causal mask. Real jobs differ. A batch holds a text that fills only half of its places, or the layers have a sliding window. And a kernel doesn't compute single pairs but **tiles**. It takes a rank's queries in the order in which the division lists them, the keys of a block likewise, and cuts all their pairs into squares. A square is computed whole if at least one pair in it may be seen.
 #
 # `pair_table(positions, seen, tile)` simulates a ring under any mask. It counts the pairs that each rank (row) computes in each step (column), in tiles of `tile` times `tile` pairs. As on the page, all ranks wait for one another after every step, so the **time** of a ring is the largest number of each column, added up. All three masks are causal and for 96 places:
 
@@ -758,7 +758,8 @@ print(pair_table(divided("contiguous", 4), seen["full"], 4))
 # %%
 widgets.predict(
     "15.E",
-    "Half of the places are padding. Which division finishes first, in tiles of 4?",
+    "Half of the places are padding. Which division finishes first on 4 ranks? (In "
+    "tiles of 4.)",
     choices=["contiguous", "zigzag", "striped"],
 )
 
@@ -848,13 +849,14 @@ else:
 
 # %% [markdown]
 # ### 15.10 · When sending hides behind work
-# 1 point · difficulty 3 of 5 · 3 minutes · more
+# 1 point · difficulty 3 of 5 · 3 minutes · core
 #
-# Without a mask, on some cluster, sending costs no time of its own as soon as a rank holds 5,000 tokens or more. Now the mask is causal and the layout zigzag, and a kernel computes only what may be seen. Everything else stays as it was. From how many tokens a rank does sending cost no time?
+# A chip does 300 · 10¹² operations a second and sends 60 · 10⁹ bytes a second. Keys and values have 2 bytes a number, and four query heads share a key/value head. The mask is causal and the layout zigzag, and a kernel computes only what may be seen. From how many tokens a rank does sending cost no time, forward?
 #
-# - **a.** From about 2,500, since half of the work is done.
-# - **b.** From about 5,000, since in zigzag all ranks have the same work in every step, and no rank waits.
-# - **c.** From about 10,000, since half of the work hides half as much.
+# - **a.** From about 625.
+# - **b.** From about 1,250.
+# - **c.** From about 2,500.
+# - **d.** From about 10,000.
 
 # %% tags=["quiz"]
 quiz_15_10 = ""  # your letter between the quotes
@@ -865,9 +867,10 @@ quiz_15_10 = "c"
 # %% [markdown] tags=["solution"]
 # Why each option is right or wrong:
 #
-# - **a.** work is what hides the sending. With less of it there is less to hide behind.
-# - **b.** no rank waits for another one to finish, but each may wait for its block. The blocks travel whole, since the part that this rank's queries don't see, those of another rank do. So the bytes are the same as before, and half of the work is left to hide them.
-# - **c.** work grows with the square of the tokens and bytes grow with the tokens. With half of the work, twice as many tokens are needed before the two are equal again.
+# - **a.** the mask halves the work, and work is what hides the sending. With less of it there is less to hide behind, not more.
+# - **b.** that's $F / (g S)$, the bound without a mask. Zigzag gives all ranks the same work in every step, so no rank waits for another one to finish. But each may wait for its block. The blocks travel whole, since the part that this rank's queries don't see, those of another rank do. So the bytes are the same as before, and half of the work is left to hide them.
+# - **c.** without a mask it would be $F / (g S) = 5000 / 4 = 1250$ tokens. Work grows with the square of the tokens, and bytes grow with the tokens. With half of the work, twice as many tokens are needed before the two are equal again.
+# - **d.** the mask is in that, but each query head would have keys of its own. Four heads that share a key/value head send a quarter.
 
 # %% tags=["check"]
 check("15.10", quiz_15_10)
@@ -968,7 +971,12 @@ nats = F.cross_entropy(logits, test_text[1:513])
 print(f"the model in one process: {nats.item() / math.log(2):.5f} bits per character")
 
 # %% [markdown]
-# *Each rank says how much it sent. Can you account for every byte? (There are four layers with 2 key/value heads of size 32, and a position takes 8 bytes.) Then try `bits_on(8, "ring")` and `bits_on(8, "gather")`. Which needed less memory on 4 ranks? And on 8? Where is the peak then, if not in attention?*
+# *Each rank says how much it sent. Can you account for every byte? (There are four layers with 2 key/value heads of size 32, and a position takes 8 bytes.) Then try `bits_on(8, "ring")` and `bits_on(8, "gather")`. What do twice as many ranks do to the memory of each, and to what it sends?*
+#
+# <details><summary>Answers</summary>
+#
+# On 4 ranks a rank has 128 characters. In each of 4 layers it sends three times keys and values, $2 \cdot 2 \cdot 32 \cdot 128$ numbers of 4 bytes, and 128 positions of 8 bytes: $4 \cdot 3 \cdot (65{,}536 + 1{,}024) = 798{,}720$. On 8 ranks it's $4 \cdot 7 \cdot (32{,}768 + 512) = 931{,}840$. A rank sends $(P - 1) / P$ of all keys, values and positions, so with more ranks that hardly grows. The memory falls from 4.4 to 3.5 MB in the ring and from 4.6 to 3.7 MB when gathering. 3 MB of that are the weights, which every rank has whole. What is left falls by half, or a little more.
+# </details>
 
 # %% [markdown]
 # {{next_steps}}

@@ -11,7 +11,7 @@
 #
 # By the end you can divide attention among several machines, by heads or by tokens, and say how many bytes that costs.
 #
-# {{colab_link}} · short path about 107 minutes with its exercises (60 + 47), everything about 3 hours and a half · builds on lessons 04, 05, 06 and 07
+# {{colab_link}} · short path about 111 minutes with its exercises (61 + 50), everything about 4 hours · builds on lessons 04, 05, 06 and 07
 
 # %% tags=["setup"]
 import math
@@ -40,7 +40,12 @@ from course_utils.masks import causal_mask
 from course_utils.multi_head import MultiHeadAttention, repeat_kv
 from course_utils.results import read_rows
 from course_utils.training import seed_everything
-from course_utils.widgets.ring_steps import chunk_middles, colored_scores, colored_tokens, label_chunks
+from course_utils.widgets.ring_steps import (
+    chunk_middles,
+    colored_scores,
+    colored_tokens,
+    label_chunks,
+)
 
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=88)
 torch.set_num_threads(1)
@@ -134,11 +139,11 @@ plotting.show(
 )
 
 # %% [markdown]
-# We begin with the heads. In lesson 06 the output projection turned out to be a sum over heads, each head's result times its own block of $W_o$. With $P$ ranks, rank $r$ keeps only the parts of $W_q$, $W_k$, $W_v$ and $W_o$ that belong to its $H / P$ heads, and
+# We begin with the heads. In lesson 06 the output projection turned out to be a sum over heads, each head's result times its own rows of $W_o$. With $P$ ranks, rank $r$ keeps only the parts of $W_q$, $W_k$, $W_v$ and $W_o$ that belong to its $H / P$ heads, and
 #
 # $$\operatorname{MultiHead}(x) = \sum_{r=0}^{P-1} \operatorname{heads}_r(x)\, W_{o,r} + b_o .$$
 #
-# Here $W_{o,r}$ holds the blocks of $W_o$ for those heads, and $b_o$ is added once. The sum over ranks is one `all_reduce`. This is **tensor parallelism** (Shoeybi et al., 2019). First we try it without any processes, on two parts:
+# Here $W_{o,r}$ holds the rows of $W_o$ for those heads, and $b_o$ is added once. The sum over ranks is one `all_reduce`. This is **tensor parallelism** (Shoeybi et al., 2019). First we try it without any processes, on two parts:
 
 # %%
 seed_everything(0)
@@ -153,7 +158,7 @@ print("  of the sum, below 1e-12", bool((total - whole(x)).abs().max() < 1e-12))
 # %% [markdown]
 # **Do exercise 15.1 now (12 minutes, {{exercises_link}}), then read on.**
 #
-# Backward, each rank knows only how the loss changes through its own heads. The gradient of $x$ is the sum over ranks, which takes a second `all_reduce`. Below, `Communicator` does the sending and counts the bytes:
+# Backward, each rank knows only how the loss changes through its own heads. The gradient of $x$ is the sum over ranks, which takes a second `all_reduce`. Below, `Communicator` does the sending:
 
 
 # %%
@@ -163,7 +168,7 @@ def heads_on_ranks(rank, P, state, x, d_output):
     mine, communicator = HeadParallelAttention(whole, rank, P), Communicator()
     output = mine(x.requires_grad_(), communicator)
     output.backward(d_output)
-    return output, x.grad, communicator.bytes_sent
+    return output, x.grad
 
 
 d_output = torch.randn(2, 5, 12, dtype=torch.float64)  # gradient from above
@@ -173,15 +178,13 @@ ranks = run_on_ranks(heads_on_ranks, 2, whole.state_dict(), x, d_output).values
 x.requires_grad_()
 expected = whole(x)
 expected.backward(d_output)
-for rank, (output, d_x, sent) in enumerate(ranks):
+for rank, (output, d_x) in enumerate(ranks):
     errors = (output - expected).abs().max(), (d_x - x.grad).abs().max()
-    same = bool(max(errors) < 1e-12)
-    print(f"rank {rank}: output and d_x match: {same}, counted {sent} bytes")
+    print(f"rank {rank}: output and d_x match: {bool(max(errors) < 1e-12)}")
 x = x.detach()
-print("two all_reduces of x:", 2 * all_reduce_bytes(x.numel() * 8, P=2))
 
 # %% [markdown]
-# To sum a tensor over $P$ ranks in a ring, each has to send $2\,(P-1)/P$ times its bytes. However many ranks there are, that stays below twice the tensor. (For collectives we count what this algorithm sends. Section 15.9 runs it, and compares the counts with what really went out.)
+# To sum a tensor over $P$ ranks in a ring, each has to send $2\,(P-1)/P$ times its bytes. However many ranks there are, that stays below twice the tensor. (Section 15.9 runs this algorithm, and compares the formula with what really goes out.)
 #
 # Two limits remain. There are only so many heads, and with few key/value heads (lesson 07) several ranks soon need copies of the same one. And the tokens aren't divided: each rank has $x$ of **all tokens**. For a long text we have to cut the other way.
 
@@ -219,7 +222,7 @@ widgets.came_out("15.A", "its output and one more number")
 #
 # Now each rank keeps its queries, and blocks of keys and values travel. In each step but the last a rank hands the block that it holds to the next rank, and the last rank hands its block to rank 0. While a block is on its way, the rank attends to it and merges what comes out with what it has collected so far. We count steps from 0, as we do ranks. In step 0 each rank has its own block, and after $P$ steps every query has met every key. This is **ring attention** (Liu, Zaharia, Abbeel, 2023).
 #
-# What does one rank's program look like? Here is the smallest one, in which each rank hands on its number and gets that of the rank before it. It's a generator. `yield` hands tensors to the next rank. What it returns comes from whoever runs the program. Here that is a function, `arriving`. The program goes on while the tensors travel, and `arriving()` waits for what comes in. Real processes can run it, and so can one process that takes all ranks in turn:
+# What does one rank's program look like? Here is the smallest one, in which each rank hands on its number and gets that of the rank before it. The line `arriving = yield (x,)` does the sending. After it the program goes on at once, while the tensors travel. To get what has come in, it calls `arriving()`, which waits if it has to. The same program can be run by real processes, or by one process that takes all ranks in turn:
 
 
 # %%
@@ -266,7 +269,9 @@ expected, _ = scaled_dot_product_attention(q, k, v)
 print("as one process:", torch.allclose(torch.cat(outputs, dim=2), expected, atol=1e-5))
 
 # %% [markdown]
-# The library's `ring_attention` adds masks and a backward pass. Let's run it and gathering on four ranks with a causal mask, and two key/value heads for four query heads. `Ring` holds what all ranks must agree on, who has which tokens and the mask. For the gradients the weights are computed again, as FlashAttention does. A weight is $e^{s - \ell}$, where $\ell$ is the final `lse`, over **all** keys. So each block can do its part with nothing but that and $d\, o^\top$, the gradient of the output times the output, and no table of weights has to be kept:
+# The library's `ring_attention` adds masks and a backward pass. It makes the weights again, block by block, as in lesson 14. A weight is $e^{s_{ij} - \ell_i}$, where $\ell_i$ is the final `lse` of query $i$, over **all** keys. And the gradient with respect to a score is that weight times $d_i v_j^\top - d_i o_i^\top$, where $d_i$ is the gradient of the output $o_i$. Only $k_j$ and $v_j$ come from another rank. They go around once more, and their gradients with them, to which each rank adds its part ("The way back", *more*, has the code).
+#
+# Let's run it and gathering on four ranks, with a causal mask and two key/value heads for four query heads. `Communicator` counts the bytes. `Ring` holds what all ranks must agree on, who has which tokens and the mask:
 
 # %%
 B, H, H_KV, L, D, P = 2, 4, 2, 48, 6, 4
@@ -331,7 +336,7 @@ steps
 
 # %% [markdown]
 # ## 15.5 What is sent, and what is kept
-# *Core · 11 minutes*
+# *Core · 12 minutes*
 #
 # Both ways bring every query together with every key. Forward, a rank of the ring never has more than two traveling blocks. A rank that gathers has them all.
 
@@ -351,18 +356,27 @@ ring, gather = (pair[0] for _, _, pair in ranks[0])
 widgets.came_out("15.B", "as many in both" if ring == gather else "in the ring")
 
 # %% [markdown]
-# Here $N$ stands for the bytes of one rank's keys and values. (For the ring that's what each rank handed on. For gathering it's the formula, as in section 15.2. Section 15.9 measures what gloo really sends. It finds as much, but 1.25 times the count for the operation with which gathering sends its gradients back.) **Forward** both send $(P-1)\,N$. Either way each of $P$ blocks goes to $P - 1$ other ranks. Without a mask it must, as long as queries stay where they are and each rank computes all heads (and unless the network itself makes copies). Under our causal mask the last rank's keys are of use to nobody else, and both ways send them all the same.
+# Here $N$ stands for the bytes of one rank's keys and values. (For the ring that's what each rank handed on. For gathering it's a formula, which section 15.9 compares with what gloo really sends. It sends as much, but 1.25 times the count for the gradients of gathering.) **Forward** both send $(P-1)\,N$. Either way each of $P$ blocks goes to $P - 1$ other ranks. Without a mask it must, as long as queries stay where they are and each rank computes all heads (and unless the network itself makes copies). Under our causal mask the last rank's keys are of no use to the others, and both ways send them all the same.
 #
 # **Backward** the keys and values of a ring go around again with their gradients, and the gradients need one more hop. (After $P - 1$ hops a block stands at the rank just before its owner's.) That makes $(2P-1)\,N$. Gathering has kept all the keys and sends only gradients, $(P-1)\,N$. With fewer key/value heads (lesson 07) $N$ shrinks for both.
 #
 # (If keys have two bytes and gradients are collected in float32, as our library does, it's $(3P-1)\,N$ and $2\,(P-1)\,N$.)
 #
-# So on the way back gathering sends less. It has two prices. One is time: in ours nothing is computed until everything has arrived, so no sending is hidden (section 15.7). The other is **memory**. Let's count all tensors that a rank has at once, for a text of 1,024 tokens on 2 to 64 ranks. (What an operation uses inside itself for a moment isn't seen.) One process is enough for that, if what arrives is a copy. A third way gathers first and then goes through the keys block by block, merging as the ring does. (On a first reading you can go straight to the figure.)
+# **By heads or by tokens?** By heads, an `all_reduce` of the outputs sends $2\,\frac{P-1}{P}$ times $L H d$ numbers, where $d$ is the size of a head. By tokens, a ring sends $P - 1$ times the keys and values of $L / P$ tokens, and that's $2\,\frac{P-1}{P}$ times $L H_{kv}\, d$. So they send equally much if every query head has its own keys. If $g$ of them share one, the ring sends a $g$-th. Here $g$ is 2:
+
+# %%
+print("by heads, the formula  ", all_reduce_bytes(num_bytes(tensors[3]), P), "bytes")
+print("by tokens, what we sent", ring, "bytes")
+
+# %% [markdown]
+# (The formula for heads is for the attention of one layer, forward.) Bytes aren't all. By heads no rank waits under a causal mask, since all have the same tokens to look at. By tokens each rank needs all of the weights, but only its part of the text.
+#
+# Back to the ring and gathering. On the way back gathering sends less. It has two prices. One is time: in ours nothing is computed until everything has arrived, so no sending is hidden (section 15.7). The other is **memory**. Let's count all tensors that a rank has at once, for a text of 1,024 tokens on 2 to 64 ranks. One process is enough for that, if what arrives is a copy. A third way gathers first and then goes through the keys block by block, merging as the ring does. (On a first reading you can go straight to the figure.)
 
 
 # %%
 class OneRank:
-    """Plays rank 0 of P: a copy of what it hands on arrives at once."""
+    """Plays rank 0 of P: a copy of what it hands on arrives at once, from any rank."""
 
     def __init__(self, P):
         self.rank, self.P = 0, P
@@ -427,7 +441,8 @@ plotting.show(
     axes[0],
     "Memory of a rank by number of ranks, both axes logarithmic. Forward, gathering "
     "and then going by blocks follows the ring up to 4 ranks, then flattens. "
-    "Gathering lies above both. Backward, gathering falls more slowly than the ring.",
+    "Gathering lies above both. Backward, without the third way, gathering falls more "
+    "slowly than the ring.",
 )
 
 # %%
@@ -435,7 +450,7 @@ print("forward, 64 ranks:", {way: round(x[-1].item()) for way, x in forward.item
 print("backward, 64 ranks:", {way: round(x[-1].item()) for way, x in back.items()})
 
 # %% [markdown]
-# *(The third way has no backward pass here.) Attending to all gathered keys at once makes tables of shape $(L/P, L)$. Block by block they have shape $(L/P, L/P)$. On four ranks these small tables are most of what there is, so it hardly matters whether you gather first. (A fused kernel makes no such tables.) But twice as many ranks make them a quarter as large, and the gathered keys and values are still those of the whole text, so that curve turns flat.* On 64 ranks gathering takes 24 to 28 times the memory of the ring, forward and backward, and by blocks, forward, more than ten times. A rank of the ring keeps its own four blocks for the backward pass (query, key, value and output) and its `lse`. Gathering keeps all keys and values as well. It could throw them away and gather again, which costs another $(P-1)\,N$.
+# *(The third way has no backward pass here. What an operation uses inside itself for a moment isn't counted.) Attending to all gathered keys at once makes tables of shape $(L/P, L)$. Block by block they have shape $(L/P, L/P)$. On four ranks these small tables are most of what there is, so it hardly matters whether you gather first. (A fused kernel makes no such tables.) But twice as many ranks make them a quarter as large, and the gathered keys and values are still those of the whole text, so that curve turns flat.* On 64 ranks it takes more than ten times the memory of the ring, forward. With large tables it's more than twenty times, both ways. A rank of the ring keeps its own four blocks for the backward pass (query, key, value and output) and its `lse`. Gathering keeps all keys and values as well. It could throw them away and gather again, which costs another $(P-1)\,N$.
 #
 # Exercise 15.5 (*more*) turns the ring around and lets the queries travel.
 
@@ -453,24 +468,22 @@ widgets.predict(
 )
 
 # %% [markdown]
-# The tokens can be divided otherwise, too. **Zigzag** cuts the text into $2P$ chunks and gives each rank two of them. Rank 0 gets the first and the last, rank 1 the second and the second-to-last, and so on. So a block has four pairs of chunks. (*Striped* is for section 15.8.) Each color is a rank:
+# The tokens can be divided otherwise, too. **Zigzag** cuts the text into $2P$ chunks and gives each rank two of them. Rank 0 gets the first and the last, rank 1 the second and the second-to-last, and so on. So where the queries of one rank meet the keys of another, there are four pairs of chunks. Each color is a rank:
 
 # %%
-layouts = ("contiguous", "zigzag", "striped")
+layouts = ("contiguous", "zigzag")
 strips = [colored_tokens(layout(name, L, 4)) for name in layouts]
-ax = plotting.new_axes(8.0, 1.7)
+ax = plotting.new_axes(8.0, 1.3)
 ax.imshow(torch.stack(strips), aspect="auto")
-ax.vlines([i - 0.5 for i in range(1, L)], 1.5, 2.5, color="white", lw=0.8)
-ax.hlines([0.5, 1.5], -0.5, L - 0.5, color="white", lw=6)
+ax.hlines(0.5, -0.5, L - 0.5, color="white", lw=6)
 for row, name in enumerate(layouts):
     for middle, rank in chunk_middles(layout(name, L, 4)).items():
         ax.text(middle, row, rank, color="white", ha="center", va="center")
-ax.set_yticks(range(3), layouts), ax.set_xlabel("position in the text")
+ax.set_yticks(range(2), layouts), ax.set_xlabel("position in the text")
 plotting.show(
     ax,
     "Who holds which of 48 tokens. Contiguous: twelve neighbors for each rank. "
-    "Zigzag: six at the same distance from the beginning and from the end. Striped: "
-    "every fourth token.",
+    "Zigzag: six at the same distance from the beginning and from the end.",
 )
 
 # %%
@@ -501,7 +514,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# With neighboring tokens ("contiguous"), rank 3 computes a whole block of 144 pairs in every step (in step 0 the mask hides nearly half of it, see section 15.8), so the ring takes $4 \cdot 144 = 576$, as it would without a mask. In zigzag every rank has the same amount of work in every step, and the ring takes 324. Now switch on the causal mask in the widget of section 15.4, and watch the bars in both layouts. What the mask hides is gray there, even where the library computes it along with its chunk.
+# With neighboring tokens ("contiguous"), rank 3 computes all of 144 pairs in every step (in step 0 the mask hides nearly half of them, see section 15.8). So the ring takes $4 \cdot 144 = 576$, as it would without a mask. In zigzag every rank has the same amount of work in every step, and the ring takes 324. Now switch on the causal mask in the widget of section 15.4, and watch the bars in both layouts. What the mask hides is gray there, even where the library computes it along with its chunk.
 #
 # The result stays the same, as long as each token carries its position in the text with it. **Do exercise 15.7 now (13 minutes).** It counts the work of each rank, for any division. In exercises 15.6 and 15.8 (*more*) you write zigzag and find a bug. And is zigzag always the best division? Exercise 15.9, an experiment, is about that.
 
@@ -509,11 +522,13 @@ plotting.show(
 # ## 15.7 On paper: a real cluster
 # *Core · 7 minutes*
 #
-# While a rank attends to one block, the next one is on its way. If it arrives in time, sending costs no time of its own (measured in *more*, "Sending while you compute, by the clock"). A rank with $n = L / P$ tokens computes $4\,n^2 d$ operations for each head in a step (two matrix products; exponentials and merging are left out). Meanwhile it sends $2\,n\,d$ numbers of 2 bytes. If it does $F$ operations and sends $S$ bytes a second, sending is hidden as soon as
+# While a rank attends to one block, the next one is on its way. If it arrives in time, sending costs no time of its own. ("Sending while you compute", *more*, tries that with an imitated link. On a GPU, NCCL also takes some of the chip's own units for sending, which we leave out.) A rank with $n = L / P$ tokens computes $4\,n^2 d$ operations for each head of size $d$ in a step (two matrix products; exponentials and merging are left out). Meanwhile it sends $2\,n\,d$ numbers of 2 bytes. If it does $F$ operations and sends $S$ bytes a second, sending is hidden as soon as
 #
 # $$\frac{4\,n^2 d}{F} \ge \frac{4\,n\,d}{S} , \qquad\text{so}\qquad n \ge \frac{F}{S} .$$
 #
-# Here are four steps with blocks half as long as that, and twice as long. (A step of long blocks computes 16 times as long as one of short blocks, so each panel has a unit of its own.)
+# The head's size cancels, and so does the number of heads. Where $g$ query heads share a key/value head, less is sent, and $F / (g S)$ tokens are enough. **Do exercise 15.10 now (3 minutes). It asks what a causal mask does to this bound.**
+#
+# Here are four steps without a mask, with blocks half as long as $F / S$ and with blocks twice as long. (A step of the long blocks really takes 16 times as long. Each panel has a unit of its own.)
 
 # %%
 def draw_steps(ax, n):
@@ -523,7 +538,8 @@ def draw_steps(ax, n):
         bars = [(1, 0.1)] if step == 3 else [(1, 0.1), (sending, 1.1)]  # length, height
         for (length, low), color in zip(bars, plotting.COLORS, strict=False):
             ax.broken_barh([(begins, length)], (low, 0.8), fc=color, ec="white")
-            ax.text(begins + length / 2, low + 0.4, step, color="white", va="center")
+            place = (begins + length / 2, low + 0.4)
+            ax.text(*place, step, color="white", va="center", ha="center")
         begins += max(1, sending)
 
 
@@ -533,7 +549,7 @@ for ax, n in zip(axes, (0.5, 2.0), strict=True):
     draw_steps(ax, n)
     ax.set_yticks([0.5, 1.5], ["computing", "sending"])
     ax.set(xlim=(0, 1 + 3 * max(1, 1 / n)), title=f"n = {n:g} F / S")
-    ax.set_xlabel("time, in computing times of a step of this panel")
+    ax.set_xlabel("time; computing one step takes 1")
 plotting.show(
     axes[0],
     "Bars in time. Left, with short blocks, sending goes on without a gap, and after "
@@ -542,7 +558,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# (That's forward. Backward a step computes 2.5 times as much and sends twice as much, or with float32 gradients three times, so it takes 0.8 or 1.2 times that $n$, if the gradients of a block are sent while the next block is computed. Their last hop can't be hidden.) The head's size cancels, and so does the number of heads. Where $g$ query heads share a key/value head, $F / (g S)$ tokens are enough, since less is sent. Here are the machines of the ring attention paper (its table 2) at their peak. NVLink connects the GPUs within a machine, InfiniBand connects machines, and TPUs are Google's chips:
+# Here are the machines of the ring attention paper (its table 2) at their peak. NVLink connects the GPUs within a machine, InfiniBand connects machines, and TPUs are Google's chips:
 
 # %%
 print(f"{'':19}{'n from':>8}{'4 query heads share':>22}")
@@ -552,7 +568,7 @@ for cluster in CLUSTERS:
     print(f"{cluster.name:19}{block:8,.0f}{shared:22,.0f}")
 
 # %% [markdown]
-# (The paper's table prints 24.5 thousand for InfiniBand. From its own two columns it's 24,960. The paper is of 2023, most of its machines are older. For an H100, with 989 · 10¹² operations and 50 GB a second, it would be 19,780.) Exercise 15.10 (*more*) asks what a causal mask does to this bound. What do more and more ranks bring for a text of a million tokens?
+# (For InfiniBand the paper prints 24.5 thousand, but its own two columns give 24,960. The paper is from 2023. An H100 with 989 · 10¹² operations and 50 GB a second would need 19,780 tokens.) What do more and more ranks bring for a text of a million tokens?
 
 # %%
 widgets.predict(
@@ -586,7 +602,8 @@ bends = {shared: 10**6 / smallest_hidden_block(CLUSTERS[1], heads_per_kv_head=sh
 # %%
 ax = plotting.new_axes(6.4, 4.2)
 for (name, times), (color, line) in zip(speedups.items(), styles, strict=True):
-    ax.loglog(counts, times.tolist(), line, color=color, label=name)
+    thick = 4 if name == "ring, 32 key/value heads" else 1.5  # they coincide at first
+    ax.loglog(counts, times.tolist(), line, color=color, label=name, lw=thick)
 ax.set(**labels, ylim=(0.8, 300)), ax.legend(frameon=False)
 ax.set_yticks([1, 10, 100], ["1", "10", "100"])
 ax.set_xticks([1, 10, 100, 1000], ["1", "10", "100", "1,000"])
@@ -600,15 +617,55 @@ plotting.show(
 )
 
 # %% [markdown]
-# *Past $g L S / F$ ranks ($g$ query heads share a key/value head), at the dotted lines, a longer ring isn't any faster.* The blocks have become too short to hide what is sent, and each rank still has to receive nearly all keys and values of the text, whatever $P$ is. Gathering, as modeled here, receives as much and computes only after that, so its time is the sum of the two and the ring's the larger one. At the bend it takes twice as long. Far to the left or to the right of it a ring gains little.
+# *Past $g L S / F$ ranks ($g$ query heads share a key/value head), at the dotted lines, a longer ring isn't any faster.* The blocks have become too short to hide what is sent, and each rank still has to receive nearly all keys and values of the text, whatever $P$ is. Gathering, as modeled here, receives as much and computes only after that, so its time is the sum of the two and the ring's the larger one. At the bend it takes twice as long. Far from the bend, on either side, a ring gains little over gathering.
 #
-# All this is for the forward pass. The times are lower bounds, since no machine reaches its peak and starting a message takes time. A ratio of two lower bounds isn't a bound on "times as fast". If the chips did only half of their peak, half as many tokens would hide the sending, and the flat part would lie twice as high, because the single rank that we compare with has become slower. What more ranks can do is in "A ring for each head" (*more*).
+# All this is for the forward pass and without a mask ("The way back", *more*, has the other direction). The times are lower bounds, since no machine reaches its peak and starting a message takes time. A ratio of two lower bounds isn't a bound on "times as fast". If the chips did only half of their peak, half as many tokens would hide the sending, and the flat part would lie twice as high, because the single rank that we compare with has become slower. What more ranks can do is in "A ring for each head" (*more*).
+
+# %% [markdown]
+# ## The way back
+# *More · 4 minutes*
+#
+# Here is the backward pass of the ring of section 15.4, without a mask and with as many key/value heads as query heads. Queries, outputs, their gradients and `lse` stay at home. Keys and values go around again, and their gradients travel with them. At the end those need one more hop, home:
+
+
+# %%
+def back_in_ring(rank, P, query, key, value, output, lse, d_output):
+    scale, d_query = query.shape[-1] ** -0.5, torch.zeros_like(query)
+    d_key, d_value = torch.zeros_like(key), torch.zeros_like(value)
+    mean = (d_output * output).sum(dim=-1, keepdim=True)  # (..., n, 1)
+    for step in range(P):
+        weights = (scale * query @ key.mT - lse[..., None]).exp()  # (..., n, n)
+        d_scores = scale * weights * (d_output @ value.mT - mean)
+        d_query = d_query + d_scores @ key
+        gradients = d_key + d_scores.mT @ query, d_value + weights.mT @ d_output
+        blocks = (key, value) if step < P - 1 else ()  # the last hop: gradients only
+        arriving = yield *gradients, *blocks
+        d_key, d_value, *blocks = arriving()
+        key, value = blocks or (key, value)
+    return d_query, d_key, d_value
+
+
+# %%
+leaves = [x.requires_grad_() for x in torch.randn(3, 1, 2, 12, 8, generator=rng)]
+output, lse = partial_attention(*leaves)
+d_output = torch.randn(1, 2, 12, 8, generator=rng)
+expected = torch.autograd.grad(output, leaves, d_output)
+whole_tensors = [x.detach() for x in (*leaves, output)]
+shares = [x.chunk(4, dim=2) for x in (*whole_tensors, lse.detach(), d_output)]
+programs = [back_in_ring(r, 4, *own) for r, own in enumerate(zip(*shares, strict=True))]
+found, sent = run_in_lockstep(programs)
+for name, parts, right in zip(("d_q", "d_k", "d_v"), zip(*found), expected):
+    print(name, torch.allclose(torch.cat(parts, dim=2), right, atol=1e-5), end="  ")
+print("sent:", sent[0].item() / num_bytes(shares[1][0], shares[2][0]), "N")
+
+# %% [markdown]
+# With $P = 4$ that's $(2P - 1)\,N$. What hides behind what? A step back has five matrix products in place of two and sends twice as much, or three times if the gradients are in float32. If a block's gradients are sent while the next block is computed, it takes $2 / 2.5 = 0.8$ or $3 / 2.5 = 1.2$ times as many tokens as forward. (In the code above they wait for their own block, and nothing is hidden.) The last hop can't be hidden in any case.
 
 # %% [markdown]
 # ## A ring for each head
 # *More · 2 minutes*
 #
-# More ranks do help if they divide the heads as well. Give each of the 32 heads its own ring of 32 ranks, and all 1,024 have work. But dividing the heads sends something, too. (Here all goes over InfiniBand.)
+# More ranks do help if they divide the heads as well. Give each of the 32 heads its own ring of 32 ranks, and all 1,024 have work. But dividing the heads sends something, too. It's one `all_reduce`, or four *all-to-alls*, in which each rank sends every other one a part of its own (section 15.11). Here all goes over InfiniBand:
 
 # %%
 sizes = {"L": 10**6, "d_head": 128}
@@ -616,10 +673,10 @@ one = ring_time(CLUSTERS[1], P=1, num_heads=32, **sizes).total
 rings = ring_time(CLUSTERS[1], P=32, num_heads=1, **sizes).total
 x_bytes = 10**6 // 32 * 32 * 128 * 2  # what the 32 heads of a block share
 ways = {"nothing": 0, "an all_reduce (15.2)": all_reduce_bytes(x_bytes, 32)}
-ways["four all-to-alls (15.11)"] = 4 * x_bytes / 32 * 31 / 32  # q, k, v and output
+ways["all-to-alls (15.11)"] = 4 * x_bytes / 32 * 31 / 32  # q, k, v and output
 for way, sent in ways.items():
     total = rings + sent / CLUSTERS[1].bandwidth  # sent while nobody computes
-    print(f"if the heads send {way:25} {one / total:6.0f} times as fast")
+    print(f"if the heads send {way:22} {one / total:6.0f} times as fast")
 
 # %% [markdown]
 # The last two times aren't lower bounds, since part of that sending could be hidden as well.
@@ -661,19 +718,19 @@ def step_seconds(n, bandwidth, wait_first=False):
 
 # %% tags=["nbval-ignore-output"]
 operations = 4 * 4 * 512**2 * 64  # of a step with 512 tokens, in four heads
-fastest = min(step_seconds(512, math.inf) for _ in range(20))
+fastest = min(step_seconds(512, math.inf) for _ in range(40))
 bandwidth = 2 * operations / fastest / 512
 print("milliseconds  computing  sending  their sum  a step  waiting first")
-for n in (128, 256, 512, 1024, 2048):
+for n in (128, 256, 512, 1024):
     ways = ((math.inf, False), (bandwidth, False), (bandwidth, True))  # in turn
-    rounds = [[step_seconds(n, *way) for way in ways] for _ in range(9)]
+    rounds = [[step_seconds(n, *way) for way in ways] for _ in range(15)]
     computing, step, waiting = (1000 * min(x) for x in zip(*rounds, strict=True))
     sending = 1000 * 2 * 4 * n * 64 * 4 / bandwidth
     row = f"{computing:11.1f}{sending:9.1f}{computing + sending:11.1f}"
     print(f"{n:5} tokens {row}{step:8.1f}{waiting:15.1f}")
 
 # %% [markdown]
-# *A step takes about as long as the longer of the two. With short blocks that's the sending, with long ones the computing.* (Computing can grow by more than four times from row to row. Why, we haven't measured. And a busy machine can shift the break-even. Compare the columns within a row.) The last column waits for the next block before it computes, and takes about the sum. So it's the order of two lines that decides: `arriving = yield ...`, then compute, then `arriving()`.
+# *A step takes about as long as the longer of the two. With short blocks that's the sending, with long ones the computing.* (Nothing is really sent here, so only the order of the program is tried. And a busy machine can shift the break-even. Compare the columns within a row.) The last column waits for the next block before it computes, and takes about the sum. So it's the order of two lines that decides: `arriving = yield ...`, then compute, then `arriving()`.
 
 # %% [markdown]
 # ## 15.8 What a kernel leaves out
@@ -757,7 +814,7 @@ print("multiplications a rank:", simulated.multiplications.sum(1).unique().tolis
 # ## 15.11 From tokens to heads and back
 # *More · 6 minutes*
 #
-# Most of a model works on each token separately, and only attention needs several of them. **DeepSpeed-Ulysses** (Jacobs et al., 2023) turns the right half of the picture in section 15.2 into the left half, and back again. In an **all-to-all** each rank sends to every other one the queries, keys and values of that one's heads. Each rank then computes its own heads for all tokens, and a second all-to-all brings the outputs home. A rank keeps $1/P$ of everything and sends the rest, which with $h$ bytes for one head of one rank's tokens is $\frac{P-1}{P}\,(2H + 2H_{kv})\,h$. A ring sends $(P-1)\,2H_{kv}\,h$.
+# Most of a model works on each token separately, and only attention needs several of them. **DeepSpeed-Ulysses** (Jacobs et al., 2023) turns the right half of the picture in section 15.2 into the left half, and back again. In an **all-to-all** each rank has something for every other one. Here it's the queries, then the keys, then the values of the other one's heads. Each rank then computes its own heads for all tokens, and a fourth all-to-all brings the outputs home. A rank keeps $1/P$ of everything and sends the rest, which with $h$ bytes for one head of one rank's tokens is $\frac{P-1}{P}\,(2H + 2H_{kv})\,h$. A ring sends $(P-1)\,2H_{kv}\,h$.
 
 
 # %%
@@ -802,7 +859,7 @@ for P in (2, 4, 8, 16, 32, 64):
     print(f"{P:2} ranks: Ulysses sends {ratio:.2f} times what a ring sends")
 
 # %% [markdown]
-# With 8 ranks Ulysses still sends a little more, and with 16 a good third less, forward. But it has no use for more ranks than heads, and past $H_{kv}$ ranks what a rank holds of the keys no longer shrinks. A ring has neither limit, and it can hide what it sends behind its steps. In the code above attention begins only when the all-to-all has ended. To hide some of it one would send a few heads at a time.
+# With 8 ranks Ulysses still sends a little more, and with 16 a good third less, forward. But it has no use for more ranks than heads. Past $H_{kv}$ ranks each still holds one whole head of keys and values, however many ranks there are. A ring has neither limit, and it can hide what it sends behind its steps. In the code above attention begins only when the all-to-all has ended. To hide some of it one would send a few heads at a time.
 
 # %% [markdown]
 # ## What else can be divided
@@ -891,7 +948,7 @@ except RanksFailed as error:
 #
 # 1. **Ranks** are processes with a memory of their own. A run gives you what each rank returned and printed, or an error that names a rank.
 # 2. **Heads** divide because the output projection is a sum over heads. That takes one `all_reduce` forward and one backward.
-# 3. **Tokens** divide because partial results merge by their `lse`. In a ring a rank has only two traveling blocks at a time, forward.
+# 3. **Tokens** divide because partial results merge by their `lse`. In a ring a rank has only two traveling blocks at a time, forward. It sends as much as dividing by heads does, or a $g$-th of it where $g$ query heads share their keys.
 # 4. **Counted**, our ring sends $(P-1)\,N$ forward and $(2P-1)\,N$ backward (more if gradients are float32 and keys aren't). Gathering sends as much forward and less backward, and holds more. Zigzag gives every rank the same work under a causal mask, if the text fills all places.
 # 5. **On paper**, forward and without a mask, sending is hidden once a block has at least $F / (g S)$ tokens, with numbers of two bytes. Past $g L S / F$ ranks a longer ring isn't faster. Dividing heads as well helps, and sends something too.
 
@@ -905,6 +962,8 @@ widgets.predictions()
 # | $n = L / P$ | tokens of a rank | |
 # | $o$, $\ell$ (`lse`) | output over some keys, log of their sum of exponentials | `(B, H, n, d_v)`, `(B, H, n)` |
 # | $N$ | bytes of a rank's keys and values | |
+# | $H$, $H_{kv}$, $g$ | query heads, key/value heads, query heads that share one | |
+# | $d_i$, $d$ | gradient of the output at query $i$, size of a head | |
 # | $F$, $S$ | operations and bytes per second | |
 
 # %% [markdown]
