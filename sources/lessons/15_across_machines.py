@@ -441,8 +441,7 @@ plotting.show(
     axes[0],
     "Memory of a rank by number of ranks, both axes logarithmic. Forward, gathering "
     "and then going by blocks follows the ring up to 4 ranks, then flattens. "
-    "Gathering lies above both. Backward, without the third way, gathering falls more "
-    "slowly than the ring.",
+    "Gathering lies above both. Backward, gathering falls more slowly than the ring.",
 )
 
 # %%
