@@ -843,8 +843,8 @@ for ax, panel in zip(axes, panels, strict=True):
 plotting.show(
     axes[0],
     "Left, bits saved by a copy and by its words in another order, both about 0.25 at "
-    "first, 0.1 at 100 and hundredths at 300. Right, the difference of the two: above 0 "
-    "at 16 and at 100, not clearly at 0 or 300. Bars: two standard errors.",
+    "first, 0.1 at 100 and hundredths at 300. Right, the difference of the two: above "
+    "0 at 16 and at 100, not clearly at 0 or 300. Bars: two standard errors.",
 )
 
 # %% [markdown]
