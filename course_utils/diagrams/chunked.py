@@ -28,15 +28,17 @@ def chunked_forms(length: int = 12, chunk_size: int = 4) -> Axes:
         left, products = panel * (length * 1.15 + 0.2), 0
         for start in range(0, length, size):
             rows = range(start, min(start + size, length))
+            if size == 1:  # each position is written to the state before it reads
+                ax.add_patch(Rectangle((left, start), start + 1, 1, facecolor="0.88", edgecolor="white"))
+                continue
             for row in rows:
                 for column in range(start, row + 1):
                     ax.add_patch(Rectangle((left + column, row), 1, 1, facecolor=COLORS[0], edgecolor="white"))
                     products += 1
             if start:
                 ax.add_patch(Rectangle((left, start), start, len(rows), facecolor="0.88", edgecolor="white"))
-                if size > 1:
-                    state = f"$S_{{{start}}}$"  # after so many positions
-                    ax.text(left + start / 2, start + len(rows) / 2, state, ha="center", va="center", fontsize=12)
+                state = f"$S_{{{start}}}$"  # after so many positions
+                ax.text(left + start / 2, start + len(rows) / 2, state, ha="center", va="center", fontsize=12)
         states = -(-length // size) - 1
         what = f"{states} state{'s' if states > 1 else ''} handed on" if states else "no state"
         title = f"{name}\n{products} products\n{what}"
@@ -46,7 +48,7 @@ def chunked_forms(length: int = 12, chunk_size: int = 4) -> Axes:
     ax.spines[:].set_visible(False)
     ax.set_label(
         f"{length} positions in three forms. One table: all products of a query and a key up to it. Chunks of {chunk_size}: "
-        "small triangles along the diagonal, all to the left of them is one state. Step by step: the diagonal, all else is a "
+        "small triangles along the diagonal, all to the left of them is one state. Step by step: no product, all is read from a "
         "state."
     )
     return ax

@@ -214,7 +214,7 @@ check("14.2", attention_backward)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# $\sum_n a_{in}\, (d_i \cdot v_n) = d_i \cdot \sum_n a_{in} v_n$, and the last sum is something that you have.
+# $\sum_n a_{in}\, (\bar o_i \cdot v_n) = \bar o_i \cdot \sum_n a_{in} v_n$, and the last sum is something that you have.
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
@@ -811,7 +811,7 @@ check("14.8", smaller_from)
 #
 # - **a.** The state fades. By the time of the question, what came early is gone.
 # - **b.** The state has too few numbers. It makes no difference how many of them are for keys and how many for values.
-# - **c.** The keys have too few numbers to be at right angles. What is read is a mixture of the wanted value and of others.
+# - **c.** Keys overlap, so what is read is a mixture, from which the wanted value must be told. Short keys and short values make that harder.
 # - **d.** The training was too short. The layer knows how to recall, and hasn't finished learning long texts.
 # - **e.** The texts are too long. After so many writes something in the layer gets out of hand.
 
@@ -852,7 +852,7 @@ quiz_14_9 = "c"
 #
 # - **a.** then the first pairs would be recalled less often than the last. They are recalled just as often.
 # - **b.** in the third row the state has as many numbers as in the first, and it recalls about half as much. In the fourth and the fifth it has twice as many, and longer keys help more than longer values. So it matters what the numbers are for.
-# - **c.** more numbers in a key are more directions that are at right angles to one another, and that helps most. Longer values help as well. (Random keys and values do the same in the lesson, where nothing is trained.) It hits early and late pairs alike, and it's there after any training.
+# - **c.** more numbers in a key are more directions that are at right angles to one another, and that helps most. Longer values help as well, since they are easier to tell from a mixture. (The lesson has both for random keys and values, with nothing trained.) It hits early and late pairs alike, and it's there after any training.
 # - **d.** ten times as many updates bring a few hundredths at most. What is missing is half.
 # - **e.** with repetitions the text is as long and as much is written, and it's right as often as with 8 pairs alone. (The whole state is multiplied by eight, and the norm behind the layer takes that out.)
 
@@ -886,7 +886,7 @@ widgets.predict(
 # | `("more", 8)`, `("more", 64)` | `("linear", 16)` or `("delta", 4)`, the one that recalls more of so many pairs after 200 updates (by the mean of the two seeds, as in the next two rows) |
 # | `("known", kind, d_head)` | how many values the layer knows after 200 updates: its share times the number of *different* keys, which is half the number of pairs. Of the three numbers that it gets with 8, 32 and 64 pairs, the largest. That makes 4 numbers |
 # | `"size helps"` | the list of all kinds that know at least twice as many values with a `d_head` of 16 as with 4 |
-# | `"not done"` | the list of all pairs `(kind, d_head)` whose share in `"longer"` is at least 1.25 times what seed 0 had for 64 pairs after 200 updates. These must not be judged by 200 updates |
+# | `"not done"` | the list of all pairs `(kind, d_head)` whose share in `"longer"` is at least 1.25 times what seed 0 had for 64 pairs after 200 updates. For these 200 updates were too few to compare them |
 
 # %% tags=["exercise"]
 recall_results = {}

@@ -121,9 +121,9 @@ scores.softmax(dim=-1).backward(torch.tensor([4.0, 0.0]))
 print(scores.grad)
 
 # %% [markdown]
-# The mean is a sum over all keys. But $g_{in} = d_i v_n^\top$, where $d_i$ is the gradient of the output at $i$. Put that in, and the sum becomes $d_i \sum_n a_{in} v_n^\top$, which is $d_i$ times the **output**. We already have that:
+# The mean is a sum over all keys. But $g_{in} = \bar o_i v_n^\top$, where $\bar o_i$ is the gradient of the output $o_i$. Put that in, and the sum becomes $\bar o_i \sum_n a_{in} v_n^\top$, which is $\bar o_i$ times the **output**. We already have that:
 #
-# $$\sum_n a_{in} g_{in} = d_i\, o_i^\top .$$
+# $$\sum_n a_{in} g_{in} = \bar o_i\, o_i^\top .$$
 #
 # Here is the gradient of some queries, with keys and values in blocks (FlashAttention, Dao et al., 2022, algorithm 4, with the single number of FlashAttention-2). It never holds more than one block of weights:
 
@@ -153,7 +153,7 @@ with torch.no_grad():
 print("equal to autograd's:", torch.allclose(found, expected, atol=1e-5))
 
 # %% [markdown]
-# The gradients of keys and values come out the same way. The library's `attention_in_blocks` does it all, and skips blocks that the causal mask hides:
+# The gradients of keys and values are sums over the queries, $\frac{1}{\sqrt{d_k}} \sum_i \bar s_{ij}\, q_i$ and $\sum_i a_{ij}\, \bar o_i$, where $\bar s_{ij}$ is the gradient of a score. The library's `attention_in_blocks` does it all, and skips blocks that the causal mask hides:
 
 # %%
 def in_blocks(q, k, v):
@@ -236,8 +236,8 @@ for kind, by_length in unmasked.items():
 # %%
 widgets.predict(
     "14.B",
-    "A cache of the latest 64 characters, not of 512. How many bits more, on average "
-    "beyond the first 512?",
+    "How many more bits per character does a cache of the latest 64 cost than one of "
+    "the latest 512, on average beyond position 512?",
     between=(0, 2),
     step=0.05,
 )
@@ -272,7 +272,7 @@ lost = (bits["latest 64"] - bits["latest 512"])[8:].mean().item()
 widgets.came_out("14.B", lost)
 
 # %% [markdown]
-# *With a window the model reads all 4,096 characters about as well as the first 512. And a window of 64 costs little more.* What a stack of four such layers can reach is more than 64 characters, though, up to 253 (exercise 14.3). Does this model use what's far back at all? See "What lies far back" (*more*).
+# *With a window the model reads all 4,096 characters about as well as the first 512. And a window of 64 costs little more.* (The 16 texts overlap, so we give no error bar here. "What lies far back" has one, for a similar measurement.) What a stack of four such layers can reach is more than 64 characters, though, up to 253 (exercise 14.3). Does this model use what's far back at all? See "What lies far back" (*more*).
 #
 # The cache needn't grow, either. **When a new position comes, the oldest one goes:**
 
@@ -317,7 +317,7 @@ print(f"{1500 / (time.process_time() - started):.0f} characters a second")
 print("...", decode_text(written[0, -200:]))
 
 # %% [markdown]
-# With the window no step reads more than 128 keys, however long the text. So the work of a step doesn't grow. Here are 20,000 characters with a window of 512 and with a cache that keeps everything, measured in runs of their own. Both were timed at each thousand characters, 20 times in all:
+# With the window no step reads more than 128 keys, however long the text. So the work of a step doesn't grow. Here are 20,000 characters with a cache of 512 positions and with one that keeps everything, measured in runs of their own. Both were timed at each thousand characters, 20 times in all:
 
 # %%
 for name, by_place in measured("writing", "at", "seconds").items():
@@ -327,7 +327,7 @@ for name, by_place in measured("writing", "at", "seconds").items():
     print(f"(lowest of 20: {speeds.min():.0f}, highest: {speeds.max():.0f})")
 
 # %% [markdown]
-# With the window, a single time scatters by more than beginning and end differ. (For the cache that keeps everything we gave a copy of the model more room.) The model's own window does what a mask would do in all four layers:
+# (How fast depends on the machine and on what else it does. Compare within a row, and only what differs by more than the scatter.) With the cache of 512 nothing shows that it slows down. (For the cache that keeps everything we gave a copy of the model more room.) The model's own window does what a mask would do in all four layers:
 
 
 # %%
@@ -384,7 +384,7 @@ print("by the state", query @ (keys.T @ values))
 plotting.show(diagrams.chunked_forms(length=12, chunk_size=4))
 
 # %% [markdown]
-# *Blue is a product of one query and one key. Gray comes from earlier positions by way of a state. (Only products of queries and keys are drawn. Writing to a state and reading it takes work as well.)* As one table it's attention with a mask and no softmax. Step by step it's a recurrent network whose memory is a matrix. In **chunks** it's both, with a small table within each chunk and a state from one to the next:
+# *Blue is a product of one query and one key. Gray comes by way of a state. (Only products of queries and keys are counted. Writing to a state and reading it takes work as well.)* As one table it's attention with a mask and no softmax. Step by step it's a recurrent network whose memory is a matrix. In **chunks** it's both, with a small table within each chunk and a state from one to the next:
 
 # %%
 def in_chunks(q, k, v, size):
@@ -456,60 +456,51 @@ side_by_side.show_first_state(
 side_by_side
 
 # %% [markdown]
-# The cache keeps every value whole and grows. The window keeps a few whole. The state keeps something of each and never grows. What do decay and the delta rule change, and does it matter that these keys aren't at right angles? Here are the first and the last four of 16 values, with the keys as they are and with keys at right angles, by their cosine and by the squared error (as a share of the value's square):
+# The cache keeps every value whole and grows. The window keeps a few whole. The state keeps something of each and never grows. What do decay and the delta rule change, and does it matter that these keys aren't at right angles? Let's write 16 values, and read each with its own key. To see more than one draw, we do it 200 times:
 
 # %%
 def read_back(keys, values, **rule):
     """After all are written, of each value the cosine and the squared error."""
-    keys = F.normalize(keys, dim=-1)
     _, state = recurrent_form(keys, keys, values, **rule)
-    error = (keys @ state - values).square().sum(dim=-1) / values.square().sum(dim=-1)
-    return F.cosine_similarity(keys @ state, values, dim=-1), error
+    error = (keys @ state - values).square().sum(-1) / values.square().sum(-1)
+    cosine = F.cosine_similarity(keys @ state, values, dim=-1)
+    return cosine.mean(dim=0), error.mean(dim=0)  # (16,) each
 
 
 # %%
-angles = {"as they are": keys[:16], "at right angles": torch.linalg.qr(keys[:16]).Q}
-rules = {"add": {}, "decay 0.9": {"decay": torch.full((16,), 0.9)}}
-rules["delta"] = {"beta": torch.ones(16)}
-print(f"{'16 keys':27} {'cosine first, last':>20} {'error first, last':>20}")
-for name, some in angles.items():
-    for rule, options in rules.items():
-        both = read_back(some, values[:16], **options)
-        shown = [f"{x[:4].mean():10.2f}{x[-4:].mean():10.2f}" for x in both]
-        print(f"{name:16} {rule:10}", *shown)
+drawn = F.normalize(torch.randn(200, 16, 16, generator=rng), dim=-1)
+angles = {"keys as drawn": drawn, "keys at right angles": torch.linalg.qr(drawn).Q}
+values = torch.randn(200, 16, 32, generator=rng)
+ones = torch.ones(200, 16)
+rules = {"add": {}, "decay 0.9": {"decay": 0.9 * ones}, "delta": {"beta": ones}}
+
+# %%
+axes = plotting.new_axes(9.6, 3.2, columns=2)
+print(f"{'cosine, first and last':32} first last")
+for ax, (name, some) in zip(axes, angles.items(), strict=True):
+    both = {rule: read_back(some, values, **options) for rule, options in rules.items()}
+    errors = {rule: error for rule, (_, error) in both.items()}
+    plotting.curves(torch.arange(16), errors, ax=ax, xlabel="position", ylabel="error")
+    ax.set(title=name, ylim=(-0.05, 1.3))
+    for rule, (cosine, _) in both.items():
+        print(f"{name:21} {rule:10} {cosine[0]:.2f}  {cosine[-1]:.2f}")
+
+# %%
+plotting.show(
+    axes[0],
+    "Squared error of what is read, as a share of the value's square, by position. "
+    "Keys as drawn: add errs alike everywhere, decay and delta more on the first and "
+    "less on the last. At right angles: add and delta have no error, decay up to 0.6.",
+)
 
 # %% [markdown]
-# With keys as they are, decay and the delta rule both keep more of the latest values and less of the first than adding does. At right angles adding and the delta rule lose nothing. There decay shows what it does: the directions are right, and what is old has become small. **Do exercise 14.6 now (6 minutes).** In 14.7 (*more*) you find a bug.
+# With keys as they are drawn, decay and the delta rule both keep more of the latest values and less of the first than adding does. At right angles adding and the delta rule lose nothing. There decay shows what it does: the directions are right, and what is old has become small. **Do exercise 14.6 now (6 minutes).** In 14.7 (*more*) you find a bug.
 
 # %% [markdown]
 # ## 14.6 What a state can recall
 # *Core · 13 minutes*
 #
-# Why is no value whole? Let a state hold $N$ pairs whose keys have length 1. Read it with key $i$:
-#
-# $$k_i S = v_i + \sum_{j \ne i} (k_i k_j^\top)\, v_j .$$
-#
-# The first part is right, and the sum is **interference**. Two random directions in $d_k$ dimensions have a squared dot product of $1/d_k$ on average (lesson 01). With independent values, the squared error should be $(N - 1)/d_k$ times the square of a value. And if that's the cause, it should vanish with keys at right angles:
-
-
-# %%
-def error(keys, rng):
-    """The squared error of what is read, as a share of the values' square."""
-    values = torch.randn(*keys.shape[:2], 64, generator=rng)  # (n, pairs, d_v)
-    read = keys @ (keys.mT @ values)
-    return ((read - values).square().sum() / values.square().sum()).item()
-
-
-rng = torch.Generator().manual_seed(1)
-for pairs in (2, 4, 8, 16, 32):
-    drawn = F.normalize(torch.randn(200, pairs, 8, generator=rng), dim=-1)
-    formula = (pairs - 1) / 8
-    print(f"{pairs:2} pairs: {error(drawn, rng):.2f}, formula {formula:.2f}", end="")
-    straight = torch.linalg.qr(torch.randn(200, 8, 8, generator=rng)).Q[:, :pairs]
-    print(f", at right angles {error(straight, rng):.2f}" if pairs <= 8 else "")
-
-# %% [markdown]
-# In 8 dimensions there are only 8 directions at right angles. But a model needn't give the whole value back. It only has to tell which value it was. We train one attention layer on that task.
+# How many values can a state recall, if they come back as blurred as that? A model needn't give the whole value back. It only has to tell which value it was. We train one attention layer on that task.
 #
 # - **A text** is 4 to 64 pairs of a key and a value, and then 16 keys alone, the questions. There are 128 keys and 128 values. With two pairs it might be `k7 v31`, `k90 v5`, `k7 ?`, and the answer is `v31`.
 # - **A pair is one token.** Its query and its key are made from the key's embedding, its value from the value's. So one layer is enough. (In Zoology, Arora et al., 2023, keys and values are tokens of their own, and binding them is part of the task.)
@@ -600,7 +591,47 @@ for kind in ("linear", "decay", "delta"):
 #
 # **Twice:** here the rule decides. The delta rule is ahead of the other states at every number of pairs. But look at the softmax, which is right half of the time. It sees both values, and nothing in this layer says where a key is (lesson 08), so it can't tell which came later. If that's the reason for its mistakes, it should be enough to let its weights decay with each position. The softmax with decay (Lin et al., 2025) does that, and gets them all.
 #
-# **Why does recall fall at all? Do exercise 14.9 now (4 minutes), then read on.** It has five causes to choose from and a run for each. Here is how the shares change with longer keys and with more training. All of these are for texts of 64 pairs. Keys come once unless it says "twice":
+# **Why does recall fall at all? Do exercise 14.9 now (4 minutes), then read on.** It has five causes to choose from and a run for each.
+#
+# Let a state hold $N$ pairs whose keys have length 1. Read it with key $i$:
+#
+# $$k_i S = v_i + \sum_{j \ne i} (k_i k_j^\top)\, v_j .$$
+#
+# The first part is right, and the sum is **interference**. Two random directions in $d_k$ dimensions have a squared dot product of $1/d_k$ on average (lesson 01). With independent values, the squared error should be $(N - 1)/d_k$ times the square of a value. And if that's the cause, it should vanish with keys at right angles:
+
+
+# %%
+def error(keys, rng):
+    """The squared error of what is read, as a share of the values' square."""
+    values = torch.randn(*keys.shape[:2], 64, generator=rng)  # (n, pairs, d_v)
+    read = keys @ (keys.mT @ values)
+    return ((read - values).square().sum() / values.square().sum()).item()
+
+
+rng, random_keys, straight_keys = torch.Generator().manual_seed(1), {}, {}
+for pairs in (2, 4, 8, 16, 32):
+    drawn = F.normalize(torch.randn(200, pairs, 8, generator=rng), dim=-1)
+    random_keys[pairs] = error(drawn, rng)
+    straight = torch.linalg.qr(torch.randn(200, 8, 8, generator=rng)).Q[:, :pairs]
+    if pairs <= 8:  # in 8 dimensions there are no more directions at right angles
+        straight_keys[pairs] = error(straight, rng)
+
+# %%
+ax = plotting.new_axes(5.6, 3.2)
+ax.plot([1, 32], [0, 31 / 8], color="0.5", label="$(N - 1) / d_k$")
+ax.plot(list(random_keys), list(random_keys.values()), "o", label="random keys")
+ax.plot(list(straight_keys), list(straight_keys.values()), "s", label="at right angles")
+ax.set(xlabel="pairs in the state, N", ylabel="squared error"), ax.legend(frameon=False)
+ax.set_xticks([*random_keys])
+plotting.show(
+    ax,
+    "Squared error by number of pairs for keys of 8 numbers. Random keys lie on the "
+    "line of the formula. Up to 8 keys at right angles have no error.",
+)
+print({pairs: f"{found:.2f}" for pairs, found in random_keys.items()})
+
+# %% [markdown]
+# The formula fits. Is that what limits the trained layers, too? Here is how the shares change with longer keys and with more training, for texts of 64 pairs. Keys come once unless it says "twice":
 
 # %%
 for kind in ("linear", "delta"):
@@ -637,65 +668,56 @@ for d_k, d_v in ((8, 64), (16, 64), (8, 128)):
 # %% [markdown]
 # Random keys and values show the same order, at a lower level. So the sizes do much of it by themselves, and training adds to it.
 #
-# Is it interference, as for random keys? Then three things should be seen in the layer that was trained above:
-#
-# - A wrong answer should be a value of the same text. (A layer that only guessed among these would do that too.)
-# - It should belong to a key that overlaps strongly with the one that is asked for.
-# - Take that pair out of the text, and the answer should get better.
-#
-# And is it the training's fault? Of 128 directions in 8 dimensions the squared dot products can't average less than $\frac{128 - 8}{8 \cdot 127}$.
+# Two more things should follow if interference is what makes a layer answer wrong. The wrong answer should be a value of the same text. (A layer that only guessed among these would do that too.) And the answer should come right if pairs are left out whose keys overlap with the one that is asked for, more often than if as many others are. Here is the layer that was trained above:
 
 # %% tags=["nbval-ignore-output"]
 keys, values, right = recall.make_batch(256, 64, torch.Generator().manual_seed(7))
 with torch.no_grad():
     said = live(keys, values)[:, 64:].argmax(dim=-1)  # (256, 16)
-    made = live.key_of.weight  # (128, 64), the embeddings of all keys
-    q, k = live.q_proj(made), F.normalize(live.k_proj(made), dim=-1)  # (128, 8) each
-same, wrong = said[..., None] == values[:, None, :64], said != right  # (256, 16, 64)
-print(f"of its wrong answers, {same[wrong].any(dim=-1).float().mean():.0%} are in the")
-print(f"text, by chance {1 - (127 / 128) ** 63:.0%}")
-
-# %% tags=["nbval-ignore-output"]
-reads = q @ k.T / (q * k).sum(dim=-1, keepdim=True)  # (128, 128), its own key counts 1
-there = reads[keys[:, 64:, None], keys[:, None, :64]]  # (256, 16, 64)
-taken = same & wrong[..., None]  # the keys of the value that was said
-others = ~same & wrong[..., None] & (keys[:, 64:, None] != keys[:, None, :64])
-for name, which in {"a key whose value is said": taken, "another key": others}.items():
-    counts = there[which]
-    print(f"{name} counts {counts.mean():.2f}, plus or minus {counts.std():.2f}")
-print(f"mean square {(reads.square().sum() - 128) / (128 * 127):.3f},", end=" ")
-print(f"least possible {120 / (8 * 127):.3f}, at random {1 / 8:.3f}")
-
-# %% [markdown]
-# Nearly every mistake is a value that this text gave to another key. On average that key counts far more in the read than others do, though those scatter a good deal. Is it this pair that misleads? Here each question that was answered wrong is asked again, without the pair whose value was said, and without some other pair:
+wrong, in_text = said != right, (said[..., None] == values[:, None, :64]).any(dim=-1)
+print(f"right: {(~wrong).float().mean():.2f}; of its wrong answers")
+print(f"{in_text[wrong].float().mean():.0%} are in the text, by chance", end=" ")
+print(f"{1 - (127 / 128) ** 63:.0%}")
 
 
 # %%
-def answered_without(places):
-    """What is said if the pair at that place isn't there, by question: (256, 16)."""
+def right_without(places):
+    """Share of right answers if the pairs at these places aren't there, by question."""
     some_values = values[:, None, :64].repeat(1, 16, 1)  # (256, 16, 64)
-    some_values.scatter_(2, places[..., None], recall.SYMBOLS)  # it writes nothing
+    some_values.scatter_(2, places, recall.SYMBOLS)  # these write nothing
     some_values = torch.cat((some_values, values[:, 64:, None]), dim=2)
     some_keys = keys[:, None, :64].expand(256, 16, 64)
     some_keys = torch.cat((some_keys, keys[:, 64:, None]), dim=2)  # (256, 16, 65)
     with torch.no_grad():
-        logits = live(some_keys.flatten(0, 1), some_values.flatten(0, 1))
-    return logits[:, -1].argmax(dim=-1).view(256, 16)
+        logits = live(some_keys.flatten(0, 1), some_values.flatten(0, 1))[:, -1]
+    return (logits.argmax(dim=-1).view(256, 16) == right).float().mean().item()
 
 
 # %% tags=["nbval-ignore-output"]
-mistakes = wrong & same.any(dim=-1)  # (256, 16)
-free = ~same & (keys[:, 64:, None] != keys[:, None, :64])  # not asked for, not said
-drawn = torch.rand(free.shape, generator=torch.Generator().manual_seed(8)) * free
-for name, places in {"the pair whose value was said": same, "another": drawn}.items():
-    again = answered_without(places.float().argmax(dim=-1))
-    share = (again == right)[mistakes].float().mean()
-    print(f"without {name}: {share:.0%} of the mistakes become right")
+with torch.no_grad():
+    made = live.key_of.weight  # (128, 64), the embeddings of all keys
+    q, k = live.q_proj(made), F.normalize(live.k_proj(made), dim=-1)  # (128, 8) each
+reads = q @ k.T / (q * k).sum(dim=-1, keepdim=True)  # (128, 128), its own key counts 1
+overlap = reads[keys[:, 64:, None], keys[:, None, :64]].abs()  # (256, 16, 64)
+asked = keys[:, 64:, None] == keys[:, None, :64]
+drawn = torch.rand(overlap.shape, generator=torch.Generator().manual_seed(8))
+orders = {"that overlap most": overlap, "drawn at random": drawn}
+orders |= {"that overlap least": -overlap}
+for name, order in orders.items():
+    places = order.masked_fill(asked, -math.inf).topk(16, dim=-1).indices
+    print(f"right without the 16 other pairs {name}: {right_without(places):.2f}")
 
 # %% [markdown]
-# Without the misleading pair many more answers become right than without another one. But most mistakes stay mistakes. A read is a sum over all pairs, and others are in it as well. (Write `"delta"` for `"linear"` where the layer is trained, and all of these numbers come out nearly the same.)
+# Nearly every mistake is a value that this text gave to another key. Without the 16 pairs that overlap most, nine answers in ten are right. Without the 16 that overlap least, no more than before. So it's the overlap of the keys that does the harm, all of it together. (That's the layer with linear attention, after 400 updates. Write `"delta"` where it is trained and run these cells again, and you get much the same.)
 #
-# The squared overlaps are, on average, hardly larger than 8 dimensions allow, so more training can't do much about them. As long as its own key counts 1 and the values are independent, the average squared error of a read can't get smaller then. That bounds the error and not the recall. How well a value stands out from 127 others depends on its length, too.
+# Could training have kept the keys apart? Only a little. The squared dot products of $n$ directions in $d$ dimensions can't average less than $\frac{n - d}{d\,(n - 1)}$ (the bound of Welch, 1974):
+
+# %% tags=["nbval-ignore-output"]
+print(f"mean square {(reads.square().sum() - 128) / (128 * 127):.3f},", end=" ")
+print(f"least possible {120 / (8 * 127):.3f}, at random {1 / 8:.3f}")
+
+# %% [markdown]
+# The trained keys are there already. So as long as a key counts 1 in its own read and values are independent, the average error of a read is as small as it can be. That bounds the error and not the recall. How well a value stands out from 127 others depends on its length, too.
 #
 # Is a state a bad deal, then? A window of 512 numbers (the gray line) knows 7 of 64 pairs:
 
@@ -704,7 +726,7 @@ known = 64 * shares("once", "linear")[:, -1].mean().item()
 print(f"a window of 512 numbers: {512 // (8 + 64)} pairs of 64, the state: {known:.0f}")
 
 # %% [markdown]
-# With these sizes the state recalls far more for each number that it keeps. (Lucky guesses are among its right answers. But who guesses among the 64 values of a text is right once in 64.) (A cache with shorter values would hold more pairs. We didn't train one.) A cache grows with what it has to remember, and a state doesn't. In these runs no rule for writing made up for that. What a rule decides is *which* value stays when a key comes back.
+# So with values of 64 numbers the state recalls far more than a window of its size. A cache with values of 8 numbers would hold 32 pairs, about as many as the state recalls. (We didn't train one.) A cache grows with what it has to remember, and a state doesn't. In these runs no rule for writing made up for that. A rule decides *which* values stay, when a key comes back and when there are too many.
 #
 # In exercise 14.10 (*more*) you run an experiment of your own.
 
@@ -788,7 +810,7 @@ for row in rows[:-1]:
 print(f"a window of 64: {lost:+.3f}")
 
 # %% [markdown]
-# Cutting costs about as much as the window does, so what gets through the stack from farther back is worth nothing that we can measure. And from 128 characters on there's nothing left to gain. (With 256 the model does even a little better than with 512.) It sees what lies farther back, and hardly uses it.
+# Cutting costs about as much as the window does. If anything gets through the stack from farther back, it's worth less than this error. And from 128 characters on there's nothing left to gain. (With 256 the model does even a little better than with 512.) It sees what lies farther back, and hardly uses it.
 #
 # Could it, if that were worth more? Let's try something that ought to help a lot. The model reads 48 characters that it has read before, word for word. Between the two are up to 300 other characters, so that everything stays within the 512 of its training. How many bits does the copy save, compared with an unrelated text in its place? To see whether it's the copy that helps, or just the words, we also try the same words in another order:
 
@@ -848,7 +870,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# A copy right before saves about a quarter of a bit, and one 300 characters back a tenth of that. But the same words in another order save nearly as much. The copy is ahead by a few hundredths of a bit with 16 characters between, by one with 100, and not measurably with none or 300. So this model makes use of which words were there, much less at 100 and 300 characters than near by, and little of their order. With this model and this kind of text we can't see much of what a window loses. A task that *needs* the past would show it, such as the recall of section 14.6. There a window knows the pairs that it still holds, and nothing of the others.
+# A copy right before saves about a quarter of a bit, and one 300 characters back a tenth of that. But the same words in another order save nearly as much. The copy is ahead by a few hundredths of a bit with 16 characters between, by one with 100, and not measurably with none or 300. (Why not with none, we don't know.) So this model makes use of which words were there, much less at 100 and 300 characters than near by, and little of their order. With this model and this kind of text we can't see much of what a window loses. A task that *needs* the past would show it, such as the recall of section 14.6. There a window knows the pairs that it still holds, and nothing of the others.
 
 # %% [markdown]
 # ## Places in the cache
@@ -1036,7 +1058,7 @@ for number, layer in enumerate(model.layers):
 # ## Layers of several kinds
 # *More · 7 minutes*
 #
-# Many models that were built for long texts mix kinds of layers, a few that look at everything and many that are cheaper. The few are to recall what the others can't, say their authors. We count what that saves, and haven't trained such a mixture. (The first in this list has one kind only.)
+# Many models that were built for long texts mix kinds of layers, a few that look at everything and many that are cheaper. Lieber et al. (Jamba, 2024, section 6) found that a model of states alone did worse at learning from examples in its prompt than the mixture did. We count what a mixture saves, and haven't trained one. (The first in this list has one kind only.)
 #
 # | model | layers |
 # |---|---|
@@ -1102,7 +1124,7 @@ for place in (16, 256, 4095):
 # %% [markdown]
 # **A window without its first positions.** With our model nothing goes wrong. With another model, measure before you throw its sinks away.
 #
-# **What this lesson leaves out.** One can also keep fewer *bits* of each number in the cache, keep short codes from which keys and values are computed again (multi-head latent attention, lesson 07), throw away the positions that got little weight so far, or let each query choose a few blocks to look at (sparse attention). All of these go on from the bill of section 14.1.
+# **What this lesson leaves out.** One can also keep fewer *bits* of each number in the cache, keep short codes from which keys and values are computed again (multi-head latent attention, lesson 07), throw away the positions that got little weight so far, or let each query choose a few blocks to look at (sparse attention). All of these make the bill of section 14.1 smaller in other ways.
 
 # %% [markdown]
 # ## Recap
@@ -1122,7 +1144,7 @@ widgets.predictions()
 # | symbol | meaning | shape |
 # |---|---|---|
 # | $\ell_i$ | logarithm of a query's sum of exponentials | `(B, H, L)` |
-# | $d_i$, $o_i$ | gradient of the output, output | `(B, H, L, d_v)` |
+# | $o_i$, $\bar o_i$ | output, its gradient | `(B, H, L, d_v)` |
 # | $S$ | state | `(d_k, d_v)` for each head |
 # | decay, $\beta$ | what is left of the state, how much is replaced | a number for each position |
 # | window, sinks | latest and first positions that are kept | whole numbers |
@@ -1155,6 +1177,7 @@ widgets.predictions()
 # - Milakov, Gimelshein, *Online normalizer calculation for softmax*, 2018. Rabe, Staats, *Self-attention Does Not Need O(n²) Memory*, 2021.
 # - Dao et al., *FlashAttention*, 2022, algorithms 1 and 4: blocks, and a backward pass that computes the weights again. Dao, *FlashAttention-2*, 2023, section 3.1.
 # - Jiang et al., *Mistral 7B*, 2023, section 2: a window, and a cache of fixed size. Xiao et al., *Efficient Streaming Language Models with Attention Sinks*, 2023: why the first tokens matter in large models, and positions within the cache.
+# - Welch, *Lower Bounds on the Maximum Cross Correlation of Signals*, 1974: how far apart directions can be.
 # - Katharopoulos et al., *Transformers are RNNs*, 2020: linear attention. Sun et al., *Retentive Network*, 2023: decay, and three forms. Schlag et al., *Linear Transformers Are Secretly Fast Weight Programmers*, 2021: the delta rule.
 # - Yang et al., *Parallelizing Linear Transformers with the Delta Rule over Sequence Length*, 2024, and *Gated Delta Networks*, 2024. Dao, Gu, *Transformers are SSMs* (Mamba-2), 2024: states as masked attention.
 # - Arora et al., *Zoology*, 2023: recall as the test that tells such layers apart. Choromanski et al., *Rethinking Attention with Performers*, 2021, and Arora et al., *Simple linear attention language models balance the recall-throughput tradeoff* (Based), 2024: feature maps for the exponential. Lin et al., *Forgetting Transformer*, 2025: a softmax with decay.
