@@ -20,7 +20,7 @@ from .live_figure import WIDE, LiveFigure
 LENGTH = 48  # tokens, a multiple of twice each number of ranks
 RANKS = (2, 3, 4, 6, 8)
 LAYOUTS = ("contiguous", "zigzag", "striped")
-HIDDEN, LATER, EARLIER = (0.93, 0.93, 0.93), (1.0, 1.0, 1.0), 0.45
+HIDDEN, LATER, EARLIER, TINT = (0.93, 0.93, 0.93), (1.0, 1.0, 1.0), 0.45, 0.35
 SHADES = [*plotting.COLORS, "0.35", "#7f5200"]  # one for each rank
 
 
@@ -28,7 +28,7 @@ def ring_steps() -> LiveFigure:
     """All ranks of a ring in one step: the scores in the text's own order, who holds whose keys, and the work of each.
 
     A rank has a color. In the scores its rows are strong where it computes in this step, pale where it has computed before, white
-    where it still will, gray where a causal mask spares it. For lesson 15.
+    where it still will, gray where a causal mask hides it, tinted where that's computed all the same. For lesson 15.
 
     Source:
         Liu, Zaharia, Abbeel, "Ring Attention with Blockwise Transformers for Near-Infinite Context", 2023, section 3; Brandon et
@@ -83,8 +83,11 @@ def colored_scores(ring: Ring, now: int) -> Float[Tensor, "L L 3"]:
             keys = ring.layout.positions((rank - step) % ring.layout.P)
             for tile in ring.tiles(rank, step):
                 colors[queries[tile.queries][:, None], keys[tile.keys]] = strong if step == now else pale
-    if causal:
-        colors[torch.ones(length, length, dtype=torch.bool).triu(1)] = torch.tensor(HIDDEN)
+    if causal:  # gray, with a tint where a pair is computed all the same
+        hidden = torch.ones(length, length, dtype=torch.bool).triu(1)
+        computed = (colors != torch.tensor(LATER)).any(dim=-1)
+        colors[hidden & ~computed] = torch.tensor(HIDDEN)
+        colors[hidden & computed] = TINT * colors[hidden & computed] + (1 - TINT) * torch.tensor(HIDDEN)
     return colors
 
 

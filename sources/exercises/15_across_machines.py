@@ -185,7 +185,7 @@ check("15.2", merge_parts)
 
 # %% [markdown]
 # ### 15.3 · One step of the ring, for several documents
-# 4 points · difficulty 3 of 5 · 17 minutes · more
+# 4 points · difficulty 4 of 5 · 17 minutes · more
 #
 # Short documents are often packed into one long text, one after another, so that no place is wasted. Then a query sees the keys of its own document, at its own position in the text or before, and nothing of the other documents.
 #
@@ -284,7 +284,7 @@ check("15.3", ring_step)
 
 # %% [markdown]
 # ### 15.4 · Gather in a ring
-# 3 points · difficulty 3 of 5 · 12 minutes · core
+# 3 points · difficulty 2 of 5 · 12 minutes · core
 #
 # After an **all-gather** every rank has what each rank had. Write that as a program of one rank that only ever hands something to the next rank. `gather_in_ring(rank, P, x)` is a generator, as on the page. `arriving = yield (part,)` hands the tensor `part` to the next rank, and the last rank hands to rank 0. Then `(other,) = arriving()` waits for the tensor that the rank before has handed on. Call `arriving` once in each step. All ranks run the same program, each with its own `x`.
 #
@@ -378,7 +378,7 @@ except RanksFailed as error:
 
 # %% [markdown]
 # ### 15.5 · Let the queries travel
-# 4 points · difficulty 3 of 5 · 14 minutes · more
+# 4 points · difficulty 4 of 5 · 14 minutes · more
 #
 # You chat with a model that runs on several ranks. Each rank has kept its part of the keys and values of all that was said. Now you send a message, and its queries are divided among the ranks as well. Keys and values could travel, as on the page. Or they stay where they are and the **queries** travel:
 #
@@ -479,7 +479,7 @@ except NotImplementedError:
 
 # %% [markdown]
 # ### 15.6 · Zigzag and back
-# 3 points · difficulty 3 of 5 · 10 minutes · more
+# 3 points · difficulty 2 of 5 · 10 minutes · more
 #
 # Write `zigzag(L, P)`. It cuts the positions 0 to `L - 1` into `2 P` chunks in a row, and gives each rank two of them. Counted from 0, as ranks are, rank $r$ gets chunk $r$ from the front and then chunk $r$ from the end, so rank 0 has the very first and the very last. The tokens of a chunk stay in their order. `2 P` divides `L`.
 #
@@ -626,7 +626,7 @@ except NotImplementedError:
 
 # %% [markdown]
 # ### 15.8 · Find the bug
-# 3 points · difficulty 3 of 5 · 12 minutes · more
+# 3 points · difficulty 2 of 5 · 12 minutes · more
 #
 # Here each rank has gathered the keys of all ranks, those of rank 0 first. It attends with a **sliding window**, so that a query sees itself and the `window - 1` tokens before it. With tokens in a row all is well. In zigzag the numbers are wrong, although nobody raises an error and as many pairs are seen as before:
 
@@ -645,7 +645,7 @@ def window_error(rank_mask, positions, window=3):
     x = torch.randn(1, 1, 8, 4, generator=torch.Generator().manual_seed(0))
     band = causal_mask(8) & torch.ones(8, 8, dtype=torch.bool).triu(1 - window)
     whole, _ = scaled_dot_product_attention(x, x, x, band)
-    errors, keys = [], x[:, :, positions.flatten()]
+    errors, keys = [], torch.cat([x[:, :, own] for own in positions], dim=2)
     masks = [rank_mask(rank, positions, window) for rank in range(len(positions))]
     for own, mask in zip(positions, masks, strict=True):
         output, _ = scaled_dot_product_attention(x[:, :, own], keys, keys, mask)
@@ -849,7 +849,7 @@ else:
 
 # %% [markdown]
 # ### 15.10 · When sending hides behind work
-# 1 point · difficulty 3 of 5 · 3 minutes · core
+# 1 point · difficulty 2 of 5 · 3 minutes · core
 #
 # A chip does 300 · 10¹² operations a second and sends 60 · 10⁹ bytes a second. Keys and values have 2 bytes a number, and four query heads share a key/value head. The mask is causal and the layout zigzag, and a kernel computes only what may be seen. From how many tokens a rank does sending cost no time, forward?
 #

@@ -23,6 +23,7 @@ import torch.nn.functional as F
 
 from course_utils import diagrams, plotting, widgets
 from course_utils.attention import scaled_dot_product_attention
+from course_utils.blockwise_attention import attention_in_blocks
 from course_utils.distributed.cluster_time import CLUSTERS, ring_time
 from course_utils.distributed.cluster_time import smallest_hidden_block
 from course_utils.distributed.communication import Communicator, all_reduce_bytes
@@ -158,17 +159,19 @@ print("  of the sum, below 1e-12", bool((total - whole(x)).abs().max() < 1e-12))
 # %% [markdown]
 # **Do exercise 15.1 now (12 minutes, {{exercises_link}}), then read on.**
 #
-# Backward, each rank knows only how the loss changes through its own heads. The gradient of $x$ is the sum over ranks, which takes a second `all_reduce`. Below, `Communicator` does the sending:
+# Backward, a sum hands its gradient to each of its terms as it is. So each rank can go back through its own heads, and then knows how the loss changes through these. The gradient of $x$ is the sum over ranks, which takes a second `all_reduce`:
 
 
 # %%
 def heads_on_ranks(rank, P, state, x, d_output):
     whole = MultiHeadAttention(12, num_heads=4, num_kv_heads=2).double()
     whole.load_state_dict(state)
-    mine, communicator = HeadParallelAttention(whole, rank, P), Communicator()
-    output = mine(x.requires_grad_(), communicator)
-    output.backward(d_output)
-    return output, x.grad
+    part = HeadParallelAttention(whole, rank, P).part(x.requires_grad_())
+    output = part.detach().clone()
+    dist.all_reduce(output)  # forward
+    part.backward(d_output)
+    dist.all_reduce(x.grad)  # backward
+    return output + whole.o_proj.bias.detach(), x.grad
 
 
 d_output = torch.randn(2, 5, 12, dtype=torch.float64)  # gradient from above
@@ -220,9 +223,11 @@ widgets.came_out("15.A", "its output and one more number")
 # ## 15.4 The ring
 # *Core · 10 minutes*
 #
+# In exercise 15.2 you merged two parts by $o = e^{\ell_1 - \ell}\, o_1 + e^{\ell_2 - \ell}\, o_2$ with $\ell = \ln(e^{\ell_1} + e^{\ell_2})$. That's all we need.
+#
 # Now each rank keeps its queries, and blocks of keys and values travel. In each step but the last a rank hands the block that it holds to the next rank, and the last rank hands its block to rank 0. While a block is on its way, the rank attends to it and merges what comes out with what it has collected so far. We count steps from 0, as we do ranks. In step 0 each rank has its own block, and after $P$ steps every query has met every key. This is **ring attention** (Liu, Zaharia, Abbeel, 2023).
 #
-# What does one rank's program look like? Here is the smallest one, in which each rank hands on its number and gets that of the rank before it. The line `arriving = yield (x,)` does the sending. After it the program goes on at once, while the tensors travel. To get what has come in, it calls `arriving()`, which waits if it has to. The same program can be run by real processes, or by one process that takes all ranks in turn:
+# What does one rank's program look like? Here is the smallest one, in which each rank hands on its number and gets that of the rank before it. The line `arriving = yield (x,)` does the sending. After it the program goes on at once, while the tensors travel. To get what has come in, it calls `arriving()`, which waits if it has to. The same program can be run by real processes, where a `Communicator` does the sending, or by one process that takes all ranks in turn:
 
 
 # %%
@@ -242,7 +247,7 @@ print("four processes:", run_on_ranks(on_a_rank, 4).values)
 print("one process:   ", [x.item() for x in run_in_lockstep(programs)[0]])
 
 # %% [markdown]
-# The other way is to **gather** first. Every rank gets all keys and values, and then attends once. **Do exercise 15.4 now (12 minutes), then read on.** There you write the gathering as a ring.
+# The other method is to **gather** first. Every rank gets all keys and values, and then attends once. **Do exercise 15.4 now (12 minutes), then read on.** There you write the gathering as a ring.
 #
 # And here is the ring itself, without a mask: hand on, attend while it travels, merge, take what has arrived.
 
@@ -269,7 +274,7 @@ expected, _ = scaled_dot_product_attention(q, k, v)
 print("as one process:", torch.allclose(torch.cat(outputs, dim=2), expected, atol=1e-5))
 
 # %% [markdown]
-# The library's `ring_attention` adds masks and a backward pass. It makes the weights again, block by block, as in lesson 14. A weight is $e^{s_{ij} - \ell_i}$, where $\ell_i$ is the final `lse` of query $i$, over **all** keys. And the gradient with respect to a score is that weight times $d_i v_j^\top - d_i o_i^\top$, where $d_i$ is the gradient of the output $o_i$. Only $k_j$ and $v_j$ come from another rank. They go around once more, and their gradients with them, to which each rank adds its part ("The way back", *more*, has the code).
+# The library's `ring_attention` adds masks and a backward pass. It makes the weights again, block by block, as in lesson 14. A weight is $e^{s_{ij} - \ell_i}$, where $\ell_i$ is the final `lse` of query $i$, over **all** keys. And the gradient with respect to a score is that weight times $\bar o_i v_j^\top - \bar o_i o_i^\top$, where $\bar o_i$ is the gradient of the output $o_i$. Only $k_j$ and $v_j$ come from another rank. They go around once more, and their gradients with them, to which each rank adds its part ("The way back", *more*, has the code).
 #
 # Let's run it and gathering on four ranks, with a causal mask and two key/value heads for four query heads. `Communicator` counts the bytes. `Ring` holds what all ranks must agree on, who has which tokens and the mask:
 
@@ -318,7 +323,24 @@ for i, way in enumerate(("ring", "gather")):
 # %% [markdown]
 # Outputs and gradients match those of one process, up to rounding.
 #
-# Step through the ring yourself. Each rank has a color. Its rows of the scores are strong where it computes now, pale where it already has, and white where it hasn't yet. Leave the causal mask off for now:
+# Here are the four steps. Each rank has a color. Its rows of the scores are strong where it computes now, pale where it already has, and white where it hasn't yet:
+
+# %%
+axes = plotting.new_axes(9.6, 2.9, columns=4)
+in_a_row_ring = Ring(in_a_row)
+for step, ax in enumerate(axes):
+    ax.imshow(colored_scores(in_a_row_ring, step))
+    ax.set_title(f"step {step}"), label_chunks(ax, in_a_row)
+    ax.set(xlabel="keys, by rank", ylabel="queries, by rank" if step == 0 else "")
+plotting.show(
+    axes[0],
+    "The scores in steps 0 to 3, without a mask. In step 0 each rank has the block of "
+    "its own keys, on the diagonal. In each step it goes one block to the left, and "
+    "from the leftmost to the rightmost. After step 3 all blocks are done.",
+)
+
+# %% [markdown]
+# Step through it yourself. Leave the causal mask off for now:
 
 # %%
 steps = widgets.ring_steps()
@@ -338,12 +360,12 @@ steps
 # ## 15.5 What is sent, and what is kept
 # *Core · 12 minutes*
 #
-# Both ways bring every query together with every key. Forward, a rank of the ring never has more than two traveling blocks. A rank that gathers has them all.
+# Both methods bring every query together with every key. Forward, a rank of the ring never has more than two traveling blocks. A rank that gathers has them all.
 
 # %%
 widgets.predict(
     "15.B",
-    "Four ranks, forward only. In which way does a rank send more bytes?",
+    "Four ranks, forward only. Does a rank send more bytes in a ring or in gathering?",
     choices=["in the ring", "in gathering", "as many in both"],
 )
 
@@ -353,25 +375,28 @@ for i, way in enumerate(("ring", "gather")):
     sent = {results[i][2] for results in ranks}  # all ranks the same: one pair
     print(f"{way:7} forward, backward:", [[b / N for b in pair] for pair in sent], "N")
 ring, gather = (pair[0] for _, _, pair in ranks[0])
+traffic = {row["operation"]: row for row in read_rows("traffic")}["all_gather"]
+ratio = float(traffic["measured"]) / float(traffic["counted"])
+print(f"gathering, measured: {ratio:.2f} times its formula")
 widgets.came_out("15.B", "as many in both" if ring == gather else "in the ring")
 
 # %% [markdown]
-# Here $N$ stands for the bytes of one rank's keys and values. (For the ring that's what each rank handed on. For gathering it's a formula, which section 15.9 compares with what gloo really sends. It sends as much, but 1.25 times the count for the gradients of gathering.) **Forward** both send $(P-1)\,N$. Either way each of $P$ blocks goes to $P - 1$ other ranks. Without a mask it must, as long as queries stay where they are and each rank computes all heads (and unless the network itself makes copies). Under our causal mask the last rank's keys are of no use to the others, and both ways send them all the same.
+# Here $N$ stands for the bytes of one rank's keys and values. For the ring we counted what each rank handed on. For gathering it's a formula, and the last line says what gloo really sent (section 15.9 has more of that). **Forward** both send $(P-1)\,N$. Either way each of $P$ blocks goes to $P - 1$ other ranks. Without a mask it must, as long as queries stay where they are and each rank computes all heads (and unless the network itself makes copies). Under our causal mask the last rank's keys are of no use to the others, and both methods send them all the same.
 #
 # **Backward** the keys and values of a ring go around again with their gradients, and the gradients need one more hop. (After $P - 1$ hops a block stands at the rank just before its owner's.) That makes $(2P-1)\,N$. Gathering has kept all the keys and sends only gradients, $(P-1)\,N$. With fewer key/value heads (lesson 07) $N$ shrinks for both.
 #
 # (If keys have two bytes and gradients are collected in float32, as our library does, it's $(3P-1)\,N$ and $2\,(P-1)\,N$.)
 #
-# **By heads or by tokens?** By heads, an `all_reduce` of the outputs sends $2\,\frac{P-1}{P}$ times $L H d$ numbers, where $d$ is the size of a head. By tokens, a ring sends $P - 1$ times the keys and values of $L / P$ tokens, and that's $2\,\frac{P-1}{P}$ times $L H_{kv}\, d$. So they send equally much if every query head has its own keys. If $g$ of them share one, the ring sends a $g$-th. Here $g$ is 2:
+# **By heads or by tokens?** By heads, an `all_reduce` of the outputs sends $2\,\frac{P-1}{P}$ times $L H d$ numbers, where $d$ is the size of a head. By tokens, a ring sends $P - 1$ times the keys and values of $L / P$ tokens, which is $2\,\frac{P-1}{P}$ times $L H_{kv}\, d$. So they send equally much if every query head has its own keys. If $g$ query heads share their keys, the ring sends $1/g$ as much. Here $g$ is 2:
 
 # %%
 print("by heads, the formula  ", all_reduce_bytes(num_bytes(tensors[3]), P), "bytes")
 print("by tokens, what we sent", ring, "bytes")
 
 # %% [markdown]
-# (The formula for heads is for the attention of one layer, forward.) Bytes aren't all. By heads no rank waits under a causal mask, since all have the same tokens to look at. By tokens each rank needs all of the weights, but only its part of the text.
+# That's forward. Backward, heads take one more `all_reduce`, which is $g\,(P-1)\,N$ again, and the ring sends $(2P-1)\,N$. So without shared keys dividing by heads sends less in all, and with $g = 2$ and more than two ranks the ring does. Bytes aren't everything. By heads no rank waits under a causal mask, since all have the same tokens to look at. By tokens each rank needs all of the weights, but only its part of the text.
 #
-# Back to the ring and gathering. On the way back gathering sends less. It has two prices. One is time: in ours nothing is computed until everything has arrived, so no sending is hidden (section 15.7). The other is **memory**. Let's count all tensors that a rank has at once, for a text of 1,024 tokens on 2 to 64 ranks. One process is enough for that, if what arrives is a copy. A third way gathers first and then goes through the keys block by block, merging as the ring does. (On a first reading you can go straight to the figure.)
+# Back to the ring and gathering. Backward gathering sends less. It has two prices. One is time: in ours nothing is computed until everything has arrived, so no sending is hidden (section 15.7). The other is **memory**. Let's count all tensors that a rank has at once, for a text of 1,024 tokens on 2 to 64 ranks. One process is enough for that, if what arrives is a copy. A third method gathers first and then goes through the keys in blocks, forward and backward, by lesson 14's `attention_in_blocks`. (On a first reading you can go straight to the figure.)
 
 
 # %%
@@ -388,44 +413,37 @@ class OneRank:
     def all_gather(self, x):
         return [x.clone() for _ in range(self.P)]
 
-    def reduce_scatter(self, parts):
+    def reduce_scatter(self, parts):  # adds up the ranks' parts (15.9), here one rank's
         return parts[self.rank].clone()
 
 
 # %%
 def gathered_in_blocks(query, key, value, communicator, ring):
-    keys, values = (communicator.all_gather(x) for x in (key, value))
-    merged = partial_attention(query, keys[0], values[0])
-    for k, v in zip(keys[1:], values[1:], strict=True):
-        merged = merge(*merged, *partial_attention(query, k, v))
-    return merged[0]
+    gathered = [x.repeat(1, 1, communicator.P, 1) for x in (key, value)]  # P copies
+    return attention_in_blocks(query, *gathered, block_size=query.shape[2])
 
 
 # %%
-def memory_of(attend, P, backward=True, length=1024, d_head=16):
+def memory_of(attend, P, length=1024, d_head=16):
     """kB: most at once forward, kept for the way back, most at once on the way back."""
     ring, shape = Ring(layout("contiguous", length, P)), (1, 1, length // P, d_head)
-    own = [torch.zeros(shape, requires_grad=backward) for _ in range(3)]
+    own = [torch.zeros(shape, requires_grad=True) for _ in range(3)]
     with TensorMemory(*own) as memory:
         output = attend(*own, OneRank(P), ring)
         forward, kept, memory.peak = memory.peak, memory.now, memory.now
-        if backward:
-            output.backward(torch.zeros(shape))
+        output.backward(torch.zeros(shape))
     return forward / 1000, kept / 1000, memory.peak / 1000
 
 
 # %%
 counts = (2, 4, 8, 16, 32, 64)
-ways = {"gather": gathered_attention, "ring": ring_attention}
-ways |= {"gather, then blocks": gathered_in_blocks}
+methods = {"gather": gathered_attention, "ring": ring_attention}
+methods |= {"gather, then blocks": gathered_in_blocks}
 forward, back = {}, {}
-for way, attend in ways.items():
-    trained = attend is not gathered_in_blocks  # that has no backward pass of its own
-    rows = torch.tensor([memory_of(attend, P, trained) for P in counts])  # (6, 3)
-    forward[way] = rows[:, 0]
-    if trained:
-        back[way] = rows[:, 2]
-        print(f"{way}: kept for the way back, in kB", rows[:, 1].round().int().tolist())
+for name, attend in methods.items():
+    rows = torch.tensor([memory_of(attend, P) for P in counts])  # (6, 3)
+    forward[name], back[name] = rows[:, 0], rows[:, 2]
+    print(f"{name}: kept for the way back, in kB", rows[:, 1].round().int().tolist())
 
 # %%
 axes = plotting.new_axes(9.6, 3.6, columns=2)
@@ -439,17 +457,20 @@ for ax, (title, curves) in zip(axes, both.items(), strict=True):
     ax.set_ylim(9, 15_000)
 plotting.show(
     axes[0],
-    "Memory of a rank by number of ranks, both axes logarithmic. Forward, gathering "
-    "and then going by blocks follows the ring up to 4 ranks, then flattens. "
-    "Gathering lies above both. Backward, gathering falls more slowly than the ring.",
+    "Memory of a rank by number of ranks, both axes logarithmic. Forward and backward, "
+    "gathering and then going by blocks stays near the ring up to 8 ranks, then "
+    "flattens. Gathering with whole tables lies above both.",
 )
 
 # %%
-print("forward, 64 ranks:", {way: round(x[-1].item()) for way, x in forward.items()})
-print("backward, 64 ranks:", {way: round(x[-1].item()) for way, x in back.items()})
+for direction, found in (("forward", forward), ("backward", back)):
+    last = {name: round(x[-1].item()) for name, x in found.items()}
+    print(f"{direction}, kB on 64 ranks: {last}")
 
 # %% [markdown]
-# *(The third way has no backward pass here. What an operation uses inside itself for a moment isn't counted.) Attending to all gathered keys at once makes tables of shape $(L/P, L)$. Block by block they have shape $(L/P, L/P)$. On four ranks these small tables are most of what there is, so it hardly matters whether you gather first. (A fused kernel makes no such tables.) But twice as many ranks make them a quarter as large, and the gathered keys and values are still those of the whole text, so that curve turns flat.* On 64 ranks it takes more than ten times the memory of the ring, forward. With large tables it's more than twenty times, both ways. A rank of the ring keeps its own four blocks for the backward pass (query, key, value and output) and its `lse`. Gathering keeps all keys and values as well. It could throw them away and gather again, which costs another $(P-1)\,N$.
+# *Gathered keys and values stay those of the whole text, however many ranks there are.* Attending to all of them at once makes tables of shape $(L/P, L)$. Block by block they have shape $(L/P, L/P)$. On two ranks one such small table takes 1,049 kB, and all keys and values 131 kB, so it matters little whether you gather first. But twice as many ranks make the table a quarter as large. So the third curve turns flat, and on 64 ranks it lies at ten to twelve times the memory of the ring. With whole tables it's more than twenty times. (A fused **kernel**, one program on the chip for all of attention, makes no tables at all. What an operation uses inside itself for a moment isn't counted here.)
+#
+# For the backward pass a rank of the ring keeps its own four blocks (query, key, value and output) and its `lse`. Gathering keeps all keys and values as well. It could throw them away and gather again, which costs another $(P-1)\,N$.
 #
 # Exercise 15.5 (*more*) turns the ring around and lets the queries travel.
 
@@ -457,7 +478,7 @@ print("backward, 64 ranks:", {way: round(x[-1].item()) for way, x in back.items(
 # ## 15.6 A causal mask, and who has to wait
 # *Core · 6 minutes*
 #
-# A causal mask hides nearly half of all pairs of a query and a key. Four ranks hold 48 tokens, twelve neighboring ones each. Suppose that all of them wait for one another after every step. Then a step takes as long as the rank with the most to do. Our library works chunk by chunk. Here a chunk is all tokens of a rank, and in zigzag, below, each of its two runs. It skips a pair of chunks that is hidden entirely, and computes all of one that is hidden in part.
+# A causal mask hides nearly half of all pairs of a query and a key. Four ranks hold 48 tokens, twelve neighboring ones each. Suppose that all of them wait for one another after every step. Then a step takes as long as the rank with the most to do. Our library takes a rank's neighboring tokens together. Where the mask hides all of their pairs with the keys that have come, it computes none, and otherwise all.
 
 # %%
 widgets.predict(
@@ -467,7 +488,7 @@ widgets.predict(
 )
 
 # %% [markdown]
-# The tokens can be divided otherwise, too. **Zigzag** cuts the text into $2P$ chunks and gives each rank two of them. Rank 0 gets the first and the last, rank 1 the second and the second-to-last, and so on. So where the queries of one rank meet the keys of another, there are four pairs of chunks. Each color is a rank:
+# The tokens can be divided otherwise, too. **Zigzag** cuts the text into $2P$ chunks and gives each rank two of them. Rank 0 gets the first and the last, rank 1 the second and the second-to-last, and so on. So where the queries of one rank meet the keys of another, there are four pairs of chunks, of which the library skips those that are hidden entirely. Each color is a rank:
 
 # %%
 layouts = ("contiguous", "zigzag")
@@ -482,7 +503,7 @@ ax.set_yticks(range(2), layouts), ax.set_xlabel("position in the text")
 plotting.show(
     ax,
     "Who holds which of 48 tokens. Contiguous: twelve neighbors for each rank. "
-    "Zigzag: six at the same distance from the beginning and from the end.",
+    "Zigzag: two runs of six, equally far from the beginning and from the end.",
 )
 
 # %%
@@ -508,12 +529,13 @@ for ax, name in zip(axes, ("contiguous", "zigzag"), strict=True):
 plotting.show(
     axes[0],
     "The scores in step 1, a color for each rank, strong where it computes now and "
-    "pale where it has before; gray is hidden. Contiguous: ranks 1 to 3 have a whole "
+    "pale where it has before; gray is hidden, and tinted where it's computed all the "
+    "same. White is still to come. Contiguous: ranks 1 to 3 have a whole "
     "block, rank 0 nothing. Zigzag: each of the four ranks has half a block.",
 )
 
 # %% [markdown]
-# With neighboring tokens ("contiguous"), rank 3 computes all of 144 pairs in every step (in step 0 the mask hides nearly half of them, see section 15.8). So the ring takes $4 \cdot 144 = 576$, as it would without a mask. In zigzag every rank has the same amount of work in every step, and the ring takes 324. Now switch on the causal mask in the widget of section 15.4, and watch the bars in both layouts. What the mask hides is gray there, even where the library computes it along with its chunk.
+# With neighboring tokens ("contiguous"), rank 3 computes all of 144 pairs in every step (in step 0 the mask hides nearly half of them, see section 15.8). So the ring takes $4 \cdot 144 = 576$, as it would without a mask. In zigzag every rank has the same amount of work in every step, and the ring takes 324. Now switch on the causal mask in the widget of section 15.4, and watch the bars in both layouts. What the mask hides is gray there, and tinted where the library computes it along with its chunk.
 #
 # The result stays the same, as long as each token carries its position in the text with it. **Do exercise 15.7 now (13 minutes).** It counts the work of each rank, for any division. In exercises 15.6 and 15.8 (*more*) you write zigzag and find a bug. And is zigzag always the best division? Exercise 15.9, an experiment, is about that.
 
@@ -527,7 +549,7 @@ plotting.show(
 #
 # The head's size cancels, and so does the number of heads. Where $g$ query heads share a key/value head, less is sent, and $F / (g S)$ tokens are enough. **Do exercise 15.10 now (3 minutes). It asks what a causal mask does to this bound.**
 #
-# Here are four steps without a mask, with blocks half as long as $F / S$ and with blocks twice as long. (A step of the long blocks really takes 16 times as long. Each panel has a unit of its own.)
+# Here are four steps without a mask, with blocks half as long as $F / S$ and with blocks twice as long. (Each panel has a unit of its own. Computing a step really takes 16 times as long on the right, and the whole step 8 times.)
 
 # %%
 def draw_steps(ax, n):
@@ -664,21 +686,23 @@ print("sent:", sent[0].item() / num_bytes(shares[1][0], shares[2][0]), "N")
 # ## A ring for each head
 # *More · 2 minutes*
 #
-# More ranks do help if they divide the heads as well. Give each of the 32 heads its own ring of 32 ranks, and all 1,024 have work. But dividing the heads sends something, too. It's one `all_reduce`, or four *all-to-alls*, in which each rank sends every other one a part of its own (section 15.11). Here all goes over InfiniBand:
+# More ranks do help if they divide the heads as well. Give each of the 32 heads its own ring of 32 ranks, and all 1,024 have work. But dividing the heads sends something, too. It's one `all_reduce`, or four *all-to-alls*, in which each rank sends every other one a part of its own (section 15.11). The rings go over InfiniBand. What the heads send may do so too, or over NVLink, if the ranks that share a block are in one machine:
 
 # %%
 sizes = {"L": 10**6, "d_head": 128}
 one = ring_time(CLUSTERS[1], P=1, num_heads=32, **sizes).total
 rings = ring_time(CLUSTERS[1], P=32, num_heads=1, **sizes).total
 x_bytes = 10**6 // 32 * 32 * 128 * 2  # what the 32 heads of a block share
-ways = {"nothing": 0, "an all_reduce (15.2)": all_reduce_bytes(x_bytes, 32)}
+print(f"if the heads had nothing to send: {one / rings:.0f} times as fast")
+ways = {"an all_reduce (15.2)": all_reduce_bytes(x_bytes, 32)}
 ways["all-to-alls (15.11)"] = 4 * x_bytes / 32 * 31 / 32  # q, k, v and output
 for way, sent in ways.items():
-    total = rings + sent / CLUSTERS[1].bandwidth  # sent while nobody computes
-    print(f"if the heads send {way:22} {one / total:6.0f} times as fast")
+    for cluster in CLUSTERS[1::-1]:  # InfiniBand, then NVLink, for what the heads send
+        total = rings + sent / cluster.bandwidth  # sent while nobody computes
+        print(f"heads send {way:20} ({cluster.name}): {one / total:5.0f} times as fast")
 
 # %% [markdown]
-# The last two times aren't lower bounds, since part of that sending could be hidden as well.
+# (These times aren't lower bounds, since part of that sending could be hidden as well.) What heads send can't hide behind a ring's steps, so give it the fast links: divide heads within a machine, and tokens across machines. A machine has eight such GPUs, though, and not 32. (Llama 3's longest texts were divided like that, heads among 8 GPUs and tokens among 16 such groups, table 4 of its paper.)
 
 # %% [markdown]
 # ## Sending while you compute, by the clock
@@ -729,13 +753,13 @@ for n in (128, 256, 512, 1024):
     print(f"{n:5} tokens {row}{step:8.1f}{waiting:15.1f}")
 
 # %% [markdown]
-# *A step takes about as long as the longer of the two. With short blocks that's the sending, with long ones the computing.* (Nothing is really sent here, so only the order of the program is tried. And a busy machine can shift the break-even. Compare the columns within a row.) The last column waits for the next block before it computes, and takes about the sum. So it's the order of two lines that decides: `arriving = yield ...`, then compute, then `arriving()`.
+# *A step takes about as long as the longer of the two. With short blocks that's the sending, with long ones the computing.* (Nothing is really sent here, so only the order of the program is tried. A busy machine can shift the break-even, so compare the columns within a row. And from 512 to 1,024 tokens computing takes more than four times as long. Why, we haven't measured.) The last column waits for the next block before it computes, and takes about the sum. So it's the order of two lines that decides: `arriving = yield ...`, then compute, then `arriving()`.
 
 # %% [markdown]
 # ## 15.8 What a kernel leaves out
 # *More · 3 minutes*
 #
-# In section 15.6 we counted whole chunks. Our library skips a chunk that is hidden entirely, and computes all of a chunk that is hidden in part. A **kernel** (the program that runs on the chip) works in small squares, **tiles**, and skips each one that is hidden. At best it computes only what may be seen:
+# In section 15.6 we counted whole chunks. Our library skips a chunk that is hidden entirely, and computes all of a chunk that is hidden in part. A kernel works in small squares, **tiles**, and skips each one that is hidden. At best it computes only what may be seen:
 
 # %%
 print("              whole chunks   only what may be seen")
@@ -871,7 +895,7 @@ for P in (2, 4, 8, 16, 32, 64):
 # | the texts of a batch | data parallelism | gradients, summed before each update |
 # | texts, and also weights and the optimizer's numbers | ZeRO stage 3 (2019), FSDP (2023) | a layer's weights, gathered when it's needed, and its gradients |
 # | heads, and the hidden features of the feed-forward network | tensor parallelism (section 15.2) | two sums in each layer, forward |
-# | tokens | context parallelism (section 15.4), also called sequence parallelism | keys and values |
+# | tokens | context parallelism (section 15.4), also called sequence parallelism, a name that Megatron-LM has for something else (section 15.9) | keys and values |
 # | layers | pipeline (GPipe, 2018) | what one layer hands to the next, where that's on another rank |
 # | experts of a mixture | expert parallelism (GShard, 2020) | tokens to their experts, and back |
 #
@@ -947,7 +971,7 @@ except RanksFailed as error:
 #
 # 1. **Ranks** are processes with a memory of their own. A run gives you what each rank returned and printed, or an error that names a rank.
 # 2. **Heads** divide because the output projection is a sum over heads. That takes one `all_reduce` forward and one backward.
-# 3. **Tokens** divide because partial results merge by their `lse`. In a ring a rank has only two traveling blocks at a time, forward. It sends as much as dividing by heads does, or a $g$-th of it where $g$ query heads share their keys.
+# 3. **Tokens** divide because partial results merge by their `lse`. In a ring a rank has only two traveling blocks at a time, forward. Forward it sends as much as dividing by heads does, or $1/g$ of that where $g$ query heads share their keys.
 # 4. **Counted**, our ring sends $(P-1)\,N$ forward and $(2P-1)\,N$ backward (more if gradients are float32 and keys aren't). Gathering sends as much forward and less backward, and holds more. Zigzag gives every rank the same work under a causal mask, if the text fills all places.
 # 5. **On paper**, forward and without a mask, sending is hidden once a block has at least $F / (g S)$ tokens, with numbers of two bytes. Past $g L S / F$ ranks a longer ring isn't faster. Dividing heads as well helps, and sends something too.
 
@@ -962,7 +986,7 @@ widgets.predictions()
 # | $o$, $\ell$ (`lse`) | output over some keys, log of their sum of exponentials | `(B, H, n, d_v)`, `(B, H, n)` |
 # | $N$ | bytes of a rank's keys and values | |
 # | $H$, $H_{kv}$, $g$ | query heads, key/value heads, query heads that share one | |
-# | $d_i$, $d$ | gradient of the output at query $i$, size of a head | |
+# | $\bar o_i$, $d$ | gradient of the output at query $i$, size of a head | |
 # | $F$, $S$ | operations and bytes per second | |
 
 # %% [markdown]
