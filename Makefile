@@ -74,8 +74,8 @@ grade: setup ## grade a class: SUBMISSIONS=folder GRADES=folder LESSON=05 (Linux
 	$(PY) -m course_grader $(or $(SUBMISSIONS),submissions) --output $(or $(GRADES),grades) $(if $(LESSON),--lesson $(LESSON)) $(GRADE_ARGS)
 
 test-hostile: setup ## submissions that attack the grader
-	$(call step,the course's own functions borrowed and observations forged in every lesson; ready-mades of PyTorch,$(PY) -m pytest -q -n 2 tests/hostile/test_course_functions.py tests/hostile/test_ready_mades.py)
-	$(call step,hostile submissions; a class graded in five ways and after ten kills; about 10 minutes,$(PY) -m pytest -q -s tests/hostile/test_attacks.py tests/hostile/test_class.py)
+	$(call step,hostile submissions; the course's own functions borrowed and observations forged in every lesson; ready-mades of PyTorch,$(PY) -m pytest -q -n 2 --dist worksteal tests/hostile --ignore tests/hostile/test_class.py)
+	$(call step,a class graded in five ways and after ten kills; some minutes,$(PY) -m pytest -q -s tests/hostile/test_class.py)
 
 answers: setup ## what the checks say of the recorded answers: ANSWERS_ARGS="4.2"; all messages in build/answers.md
 	$(PY) tests/checks/recorded_answers.py $(ANSWERS_ARGS)

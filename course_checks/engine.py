@@ -75,24 +75,19 @@ def check(number: str, answer: object) -> None:
 
 
 def hint(number: str | None = None) -> None:
-    """Print what to try after the last check that failed.
+    """Print what to try after the last check that failed; it never stops a notebook that runs from the top.
 
     Args:
         number: Which exercise's, if one likes to say so: the last one that failed.
-
-    Raises:
-        LookupError: No check has failed yet, or the last one that did was another's.
     """
-    if "verdict" not in _LAST:
-        raise LookupError("no check has failed yet: run check(...) on your answer first")
-    verdict = _LAST["verdict"]
-    if number not in (None, verdict.number):
-        raise LookupError(
-            f"the last check that failed was {verdict.number}: run the check of {number} on your answer first"
-        )
-    print(
-        f"{verdict.number}: {verdict.advice or 'read the message of the check once more; it says what is asked for.'}"
-    )
+    verdict = _LAST.get("verdict")
+    if verdict is None:
+        print("no check has failed yet: run check(...) on your answer first")
+    elif number not in (None, verdict.number):
+        print(f"the last check that failed was {verdict.number}: run the check of {number} on your answer first")
+    else:
+        advice = verdict.advice or "read the message of the check once more; it says what is asked for."
+        print(f"{verdict.number}: {advice}")
 
 
 def failing_case() -> dict[str, Any]:

@@ -18,7 +18,10 @@ INTERACTIVE = re.compile(r"\[interactive: (.*?) Run this cell [^\]]*\]", re.DOTA
 # Lessons whose model runs on the live page -> where it stands there.
 LIVE = {"10": "a-word", "11": "a-word", "12": "a-text", "13": "written-twice"}
 CHECK = re.compile(r'^check\("([\d.]+)"', re.MULTILINE)
-READ_HERE = "This page was run for you. Where it asks you to run a cell, that works in the notebook."
+READ_HERE = (
+    "This page was run for you. Where it asks you to run a cell, that works in the notebook: in the course's folder "
+    "<code>make lab</code> sets everything up, once, and opens JupyterLab."
+)
 COLAB = re.compile(r"\[▶ Open in Colab\]\([^)]*\)(?: · )?")
 
 
@@ -52,7 +55,7 @@ def for_site(notebook: NotebookNode, path: str, address: str | None) -> Notebook
     if path.startswith("exercises"):  # there each exercise is a third-level heading, under no second one
         for cell in notebook.cells:
             if cell.cell_type == "markdown":
-                cell.source = re.sub(r"\A### ", "## ", with_questions(cell.source))
+                cell.source = with_questions(re.sub(r"\A### ", "## ", cell.source))
     if path == "notebooks/quick_tour.ipynb":
         _ask_its_tasks(notebook.cells)
     notebook.cells.insert(1, new_markdown_cell(_links(path, colab, address), id="site-links"))

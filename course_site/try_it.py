@@ -169,9 +169,11 @@ def _numbered(said: dict[str, dict]) -> dict[str, Any]:
 
 
 def with_questions(source: str) -> str:
-    """The Markdown of an exercise's statement, with the place where ``static/try_it.js`` puts its controls."""
-    match = HEADING.match(source)
-    return with_question(source, match.group(1)) if match else source
+    """The Markdown of an exercise's statement, with the place where ``static/try_it.js`` puts its controls, and an anchor."""
+    if not (match := HEADING.match(source)):
+        return source
+    asked = with_question(source, match.group(1))
+    return source if asked == source else f"({anchor(match.group(1))})=\n{asked}"
 
 
 def with_question(source: str, number: str) -> str:
@@ -188,14 +190,14 @@ def place(number: str, text: str) -> str:
     data = json.dumps(judged(number), ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     name = html.escape(f"Exercise {number}, answered on this page")
     return (
-        f'<div class="try-it" id="{anchor(number)}" data-try="{number}" role="group" aria-label="{name}">'
+        f'<div class="try-it" data-try="{number}" role="group" aria-label="{name}">'
         f'<script type="application/json">{data}</script>\n\n{text}\n\n'
         "<noscript>To answer here, this page needs JavaScript.</noscript>\n\n</div>\n"
     )
 
 
 def anchor(number: str) -> str:
-    """Where on the page of the exercises the question stands."""
+    """Where on the page of the exercises this one begins."""
     return f"try-{number.replace('.', '-')}"
 
 

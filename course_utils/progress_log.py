@@ -222,12 +222,12 @@ def _of(lesson: int | str, entries: dict[str, Entry]) -> dict[str, Entry]:
 
 
 def _all_lessons(lessons: dict[int, dict[str, dict]], entries: Entries) -> list[Sequence[str]]:
-    passed, predictions = entries["passed"], entries["predictions"]
+    passed, predictions, tour = entries["passed"], entries["predictions"], _of("T", entries["predictions"])
     every = {number: exercise for exercises in lessons.values() for number, exercise in exercises.items()}
     return [
         ("lesson", "core", "exercises", "points", "last day", "predictions"),
         *(_sums(f"{lesson:02d}", exercises, passed, _of(lesson, predictions)) for lesson, exercises in lessons.items()),
-        *([["tour", "", "", "", "", str(len(of_tour))]] if (of_tour := _of("T", predictions)) else []),
+        *([["tour", "", f"{len(TOUR & passed.keys())} of {len(TOUR)}", "", "", str(len(tour))]] if tour else []),
         _sums("all", every, passed, predictions),
     ]
 
@@ -235,8 +235,8 @@ def _all_lessons(lessons: dict[int, dict[str, dict]], entries: Entries) -> list[
 def _sums(name: str, exercises: dict[str, dict], passed: dict[str, Entry], predictions: dict[str, Entry]) -> list[str]:
     done = {number: entry for number, entry in passed.items() if number in exercises}
     points, total = (sum(exercises[number]["points"] for number in numbers) for numbers in (done, exercises))
-    moments = [entry["last"] for entry in done.values()] + [entry["when"] for entry in predictions.values()]
-    day = max(moments, key=_moment)[:10] if moments else "–"
+    moments = (entry.get("last") or entry["when"] for entry in (*done.values(), *predictions.values()))
+    day = max(moments, key=_moment, default="–")[:10]
     core = [number for number, exercise in exercises.items() if exercise["is_core"]]
     passed_core = sum(number in done for number in core)
     shares = [(passed_core, len(core)), (len(done), len(exercises)), (points, total)]

@@ -2,8 +2,9 @@
 
 Memory and time of attention, explicit, in blocks, and in blocks with autograd's own backward pass, at lengths up to 32,768
 (causal, one head of size 64, in single precision), with and without the backward pass. Each is measured in a process of its own,
-which does a short one first, so that what a library loads once does not count. Then lesson 12's language model reads 16 texts of
-4,096 characters with several caches: bits by position. The same texts are cut to the latest characters before the one that is
+which does a short one first, so that what a library loads once does not count. Then lesson 12's language model reads 11 texts of
+4,096 characters, which don't overlap, with several caches: bits by position, and beyond the first 512 by text (``at`` is the
+text's number). The same texts are cut to the latest characters before the one that is
 asked for: bits by what is left, with the standard error of the difference to 512. Then it writes 20,000 characters: how fast, by
 position. Seconds are those of one machine.
 """
@@ -37,7 +38,8 @@ from .runs import Run
 LENGTHS = (1024, 2048, 4096, 8192, 16384, 32768)
 D_HEAD, SHORT, BLOCK, UNMASKED_LENGTH = 64, 256, 256, 8192
 LEFT = "in blocks, left to autograd"
-TEXTS, READ, PIECE = 16, 4096, 64  # texts, characters of each, characters of which the bits are averaged
+TEXTS, READ, PIECE = 11, 4096, 64  # texts, characters of each, characters of which the bits are averaged
+TRAINED = 512  # characters of a text in lesson 12
 # Characters written, in how many one row is made, and how many are timed together:
 WRITTEN, EVERY, TIMED = 20_000, 1_000, 100
 CACHES: dict[str, dict[str, int]] = {  # name -> what start_window is given; nothing: a cache that keeps everything
@@ -129,14 +131,16 @@ def start(model: DecoderLM, name: str, batch_size: int, length: int) -> list[KVC
 
 @torch.no_grad()
 def read(name: str) -> list[dict[str, object]]:
-    """Bits for a character by position, fed one at a time."""
+    """Bits for a character by position, fed one at a time; and by text, beyond what the model was trained on."""
     model, texts = roomy(READ), texts_to_read()
     cache, bits = start(model, name, TEXTS, READ), []
     for place in range(READ):
         logits = model.next_logits(texts[:, place : place + 1], cache=cache)  # (texts, V)
-        bits.append(F.cross_entropy(logits, texts[:, place + 1]) / math.log(2))
-    means = torch.stack(bits).unflatten(0, (-1, PIECE)).mean(dim=1)
-    return [row("reading", name, READ, at=PIECE * i, bits=value) for i, value in enumerate(means.tolist())]
+        bits.append(F.cross_entropy(logits, texts[:, place + 1], reduction="none") / math.log(2))
+    by_place = torch.stack(bits)  # (READ, texts)
+    pieces, beyond = by_place.unflatten(0, (-1, PIECE)).mean(dim=(1, 2)), by_place[TRAINED:].mean(dim=0)
+    rows = [row("reading", name, READ, at=PIECE * i, bits=value) for i, value in enumerate(pieces.tolist())]
+    return rows + [row(f"beyond {TRAINED}", name, READ, at=i, bits=value) for i, value in enumerate(beyond.tolist())]
 
 
 @torch.no_grad()
@@ -156,9 +160,11 @@ def bits_of_last(model: DecoderLM, pieces: Tensor) -> Tensor:
 
 
 def texts_to_read() -> Tensor:
-    """Texts spread over the test text, (texts, read + 1)."""
+    """Texts spread over the test text that don't overlap, (texts, read + 1)."""
     test = encode_text(documentation_split().test)
-    return test[torch.linspace(0, len(test) - READ - 1, TEXTS).long()[:, None] + torch.arange(READ + 1)]
+    starts = torch.linspace(0, len(test) - READ - 1, TEXTS).long()
+    assert starts.diff().min() >= READ, "the texts overlap"
+    return test[starts[:, None] + torch.arange(READ + 1)]
 
 
 @torch.no_grad()

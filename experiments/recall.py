@@ -14,6 +14,9 @@ with ten times as many updates.
     The share in texts of 64 pairs, for questions about the first 8 pairs and about the last 8. Empty where keys come twice.
 ``8 repeated``
     The share in texts of 8 pairs that are written eight times each. For linear attention as ``ALL`` has it, else empty.
+``without most``, ``without any``, ``without least``
+    The share for 64 pairs, of which 16 others than the one asked for are left out: those whose keys overlap most with its query,
+    some drawn at random, those that overlap least. For linear attention and the delta rule as ``ALL`` has them, else empty.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +24,7 @@ from functools import partial
 from pathlib import Path
 
 import torch
+import torch.nn.functional as F
 
 from course_utils.results import rows_of
 from course_utils.small_models.recall import (
@@ -43,6 +47,7 @@ SEEDS, SIZE_SEEDS = (0, 1, 2, 3, 4), (0, 1, 2)
 TASKS = ("once", "twice")
 ALL = [(kind, D_HEAD, D_MODEL, task, STEPS) for task in TASKS for kind in KINDS]
 REPEATED = ("linear", D_HEAD, D_MODEL, "once", STEPS)
+LEFT_OUT = (REPEATED, ("delta", *REPEATED[1:]))
 SIZES = [(kind, d_head, D_MODEL, "once", STEPS) for kind in ("linear", "delta") for d_head in (4, 16, 32)]
 WIDE = [("linear", d_head, 2 * D_MODEL, "once", STEPS) for d_head in (D_HEAD // 2, D_HEAD)]
 LONGER = [
@@ -52,7 +57,8 @@ LONGER = [
 ]
 RUN = ("part", "kind", "d_head", "d_model", "task", "updates", "rate", "seed")
 SHARES = tuple(f"{pairs} pairs" for pairs in PAIRS)
-FIELDS = (*RUN, *SHARES, "first of 64", "last of 64", "8 repeated")
+WITHOUT = ("without most", "without any", "without least")
+FIELDS = (*RUN, *SHARES, "first of 64", "last of 64", "8 repeated", *WITHOUT)
 
 Setting = tuple[str, int, int, str, int]
 
@@ -79,6 +85,25 @@ def when_repeated(model: Recaller) -> float:
     return round((found == values).float().mean().item(), 4)
 
 
+@torch.no_grad()
+def when_left_out(model: Recaller) -> list[float]:
+    """Shares of right answers for 64 pairs without 16 others: those that overlap most with the query, any, the least."""
+    rng = torch.Generator().manual_seed(98)
+    keys, values, right = make_batch(256, 64, rng)
+    made = model.key_of.weight
+    reads = model.q_proj(made) @ F.normalize(model.k_proj(made), dim=-1).T  # (SYMBOLS, SYMBOLS)
+    asked = keys[:, 64:]
+    keys, values = (x[:, None, :64].expand(256, asked.shape[1], 64) for x in (keys, values))
+    overlap = reads[asked[..., None], keys].abs()  # (256, asked, 64)
+    shares = []
+    for order in (overlap, torch.rand(overlap.shape, generator=rng), -overlap):
+        out = order.masked_fill(keys == asked[..., None], -torch.inf).topk(16, dim=-1).indices
+        left = values.scatter(2, out, SYMBOLS)  # these write nothing
+        found = answers(model, keys.flatten(0, 1), left.flatten(0, 1), asked.flatten()[:, None])
+        shares.append(round((found.view_as(right) == right).float().mean().item(), 4))
+    return shares
+
+
 def answers(model: Recaller, keys: torch.Tensor, values: torch.Tensor, asked: torch.Tensor) -> torch.Tensor:
     """What the model answers to ``asked``, (n, questions), after a text, (n, L) each."""
     questions = torch.full_like(asked, SYMBOLS)
@@ -94,10 +119,12 @@ def run(part: str, setting: Setting, rate: float, seed: int) -> list[dict[str, o
     try:
         ((_, model),) = train(kind, seed, twice=twice, steps=updates, every=updates, **sizes)
     except ValueError:  # a decay of exactly 0, where the rate is too large
-        return [dict(zip(FIELDS, (part, *setting, rate, seed, *[0.0] * len(SHARES), "", "", ""), strict=True))]
+        empty = [""] * (len(FIELDS) - len(RUN) - len(SHARES))
+        return [dict(zip(FIELDS, (part, *setting, rate, seed, *[0.0] * len(SHARES), *empty), strict=True))]
     shares: list[object] = [round(accuracy(model, pairs, twice=twice), 4) for pairs in PAIRS]
     places: list[object] = ["", ""] if twice else by_place(model)
     places.append(when_repeated(model) if (part, setting) == ("shown", REPEATED) else "")
+    places += when_left_out(model) if part == "shown" and setting in LEFT_OUT else [""] * len(WITHOUT)
     return [dict(zip(FIELDS, (part, *setting, rate, seed, *shares, *places), strict=True))]
 
 

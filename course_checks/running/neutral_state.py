@@ -5,6 +5,7 @@ import contextlib
 import math
 import random
 import sys
+import warnings
 from collections.abc import Iterator
 
 import numpy as np
@@ -24,6 +25,7 @@ GENERATORS = (
     (np.random.get_state, np.random.set_state),
 )
 CPU = torch.device("cpu")
+USE_OF_T = r"The use of `x\.T`"  # PyTorch's warning names a file of this package, where the answer is run
 
 
 @contextlib.contextmanager
@@ -36,7 +38,8 @@ def neutral_state() -> Iterator[None]:
         torch.set_default_dtype(torch.float32)
         _set_device(CPU)
         torch.default_generator.manual_seed(0)  # torch.manual_seed also notes a stack for each kind of device: slow
-        with torch.enable_grad():
+        with torch.enable_grad(), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", USE_OF_T)
             yield
     finally:
         for get, put, before in settings:

@@ -21,4 +21,4 @@ def failing_case() -> dict:
 
 def hint(number: str | None = None) -> None:
     """There is none here, of any exercise."""
-    failing_case()
+    print("no check has failed yet: run check(...) on your answer first")

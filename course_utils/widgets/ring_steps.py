@@ -28,7 +28,7 @@ def ring_steps() -> LiveFigure:
     """All ranks of a ring in one step: the scores in the text's own order, who holds whose keys, and the work of each.
 
     A rank has a color. In the scores its rows are strong where it computes in this step, pale where it has computed before, white
-    where it still will, gray where a causal mask hides it, tinted where that's computed all the same. For lesson 15.
+    where it still will, gray where a causal mask hides it, tinted where that's computed anyway. For lesson 15.
 
     Source:
         Liu, Zaharia, Abbeel, "Ring Attention with Blockwise Transformers for Near-Infinite Context", 2023, section 3; Brandon et
@@ -83,7 +83,7 @@ def colored_scores(ring: Ring, now: int) -> Float[Tensor, "L L 3"]:
             keys = ring.layout.positions((rank - step) % ring.layout.P)
             for tile in ring.tiles(rank, step):
                 colors[queries[tile.queries][:, None], keys[tile.keys]] = strong if step == now else pale
-    if causal:  # gray, with a tint where a pair is computed all the same
+    if causal:  # gray, with a tint where a pair is computed anyway
         hidden = torch.ones(length, length, dtype=torch.bool).triu(1)
         computed = (colors != torch.tensor(LATER)).any(dim=-1)
         colors[hidden & ~computed] = torch.tensor(HIDDEN)

@@ -118,7 +118,7 @@ check("14.1", softmax_backward)
 
 # %% [markdown]
 # ### 14.2 · Back through attention, in blocks
-# 5 points · difficulty 5 of 5 · 25 minutes · more
+# 5 points · difficulty 4 of 5 · 25 minutes · more
 #
 # The forward pass has gone through causal attention in blocks. It has kept its output, and for each query one more number, the logarithm of the sum of the exponentials of its scores:
 #
@@ -805,13 +805,13 @@ check("14.8", smaller_from)
 # ### 14.9 · Why recall falls
 # 2 points · difficulty 3 of 5 · 4 minutes · core
 #
-# A layer with linear attention reads pairs and is asked for the value of a key. It has learned on texts of 4 to 64 pairs, and with 64 pairs it's right half of the time. To find the reason, each row changes something. The second to the fifth row are new trainings, the second from one seed. For the last row nothing was trained anew: the layers of the first row read 8 pairs, each of them eight times with the same value, in a random order. All use the learning rate that was chosen for this kind. These are the shares of right answers, for texts of 8 pairs and of 64, and with 64 pairs also by the place of the pair that is asked for. (Where values are twice as long, so are the embeddings. A query is as long as a key.)
+# A layer with linear attention reads pairs and is asked for the value of a key. It has learned on texts of 4 to 64 pairs, and with 64 pairs it's right half of the time. To find the reason, each row changes something. Rows 2 to 5 were trained anew, row 2 with one seed only. For the last row nothing was trained anew: the layers of the first row read 8 pairs, each of them eight times with the same value, in a random order. All use the learning rate that was chosen for this kind. These are the shares of right answers, for texts of 8 pairs and of 64, and with 64 pairs also by the place of the pair that is asked for. (Where values are twice as long, so are the embeddings. A query is as long as a key.)
 #
 # Run the cell below for the numbers. Which cause fits all its rows?
 #
 # - **a.** The state fades. By the time of the question, what came early is gone.
 # - **b.** The state has too few numbers. It makes no difference how many of them are for keys and how many for values.
-# - **c.** Keys overlap, so what is read is a mixture, from which the wanted value must be told. Short keys and short values make that harder.
+# - **c.** The keys overlap. So what is read is a mixture, and a short value is hard to tell from it.
 # - **d.** The training was too short. The layer knows how to recall, and hasn't finished learning long texts.
 # - **e.** The texts are too long. After so many writes something in the layer gets out of hand.
 

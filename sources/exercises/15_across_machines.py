@@ -118,7 +118,7 @@ check("15.1", head_shard)
 # ### 15.2 · Merge two partial results
 # 3 points · difficulty 3 of 5 · 10 minutes · core
 #
-# Write `merge_parts(output_1, lse_1, output_2, lse_2)`, which makes attention over all keys out of attention over two parts of them. Each output was already divided by the sum of exponentials over its own part. The page says how much each part counts. Here you compute it from the `lse` alone, without overflow. A query that has seen nothing in a part has output 0 and an `lse` of minus infinity there. One that has seen nothing in either of them keeps both. An `lse` can be a few hundred, positive or negative, and the two of a query can lie as far apart. Its exponential is then more than a float32 can hold, or so little that it becomes 0.
+# Write `merge_parts(output_1, lse_1, output_2, lse_2)`, which makes attention over all keys out of attention over two parts of them. Each output was already divided by the sum of exponentials over its own part. The page says how much each part counts. Here you compute it from the `lse` alone, without overflow. A query that has seen nothing in a part has output 0 and an `lse` of minus infinity there. One that has seen nothing in either of them keeps both. An `lse` can be a few hundred, positive or negative, and the two that belong to a query may differ by hundreds. Its exponential is then more than a float32 can hold, or so little that it becomes 0.
 #
 # | argument | shape |
 # |---|---|
@@ -200,7 +200,7 @@ check("15.2", merge_parts)
 # | `output`, `lse` | `(B, H, n, d_v)` and `(B, H, n)`, collected so far; before the first step 0 and minus infinity |
 # | returns | the new `output` and `lse` |
 #
-# The first block need not be the rank's own. A query that has seen nothing so far keeps 0 and minus infinity, and scores may be a few hundred. The arguments must stay as they are. `partial_attention` of the page and your `merge_parts` (or `merge` of the page) may be used. The check takes the ranks of several rings through their steps, one after the other, and some see nothing in a block.
+# The first block need not be the rank's own. A query that has seen nothing so far keeps 0 and minus infinity, and scores may be a few hundred. The arguments must stay as they are. `partial_attention(query, key, value, mask)` of the library may be used, and your `merge_parts` (or the library's `merge`). The mask is booleans, queries by keys. A query that sees nothing gets zeros, and minus infinity for its sum. The check takes the ranks of several rings through their steps, one after the other, and some see nothing in a block.
 #
 # Example: a query at position 5 has seen a value 4 with `lse` 0. Now a block arrives with keys at positions 7 and 2, scores $0$ and $\ln 3$, and values 100 and 8. With a single document, `starts` `[0]`, the new output is 7. With documents that begin at 0 and 2 it is 7 as well, and with 0 and 3 the query sees neither key and the output stays 4.
 
@@ -731,7 +731,7 @@ check("15.8", rank_mask)
 # ### 15.9 · Experiment: which division when?
 # 5 points · difficulty 4 of 5 · 25 minutes · more
 #
-# The page divided a full text under a causal mask. Real jobs differ. A batch holds a text that fills only half of its places, or the layers have a sliding window. And a kernel doesn't compute single pairs but **tiles**. It takes a rank's queries in the order in which the division lists them, the keys of a block likewise, and cuts all their pairs into squares. A square is computed whole if at least one pair in it may be seen.
+# The page divided a full text under a causal mask. (Besides contiguous and zigzag there's **striped**, section 15.8: token $i$ goes to rank $i$ modulo $P$.) Real jobs differ. A batch holds a text that fills only half of its places, or the layers have a sliding window. And a kernel doesn't compute single pairs but **tiles**. It takes a rank's queries in the order in which the division lists them, the keys of a block likewise, and cuts all their pairs into squares. A square is computed whole if at least one pair in it may be seen.
 #
 # `pair_table(positions, seen, tile)` simulates a ring under any mask. It counts the pairs that each rank (row) computes in each step (column), in tiles of `tile` times `tile` pairs. As on the page, all ranks wait for one another after every step, so the **time** of a ring is the largest number of each column, added up. All three masks are causal and for 96 places:
 
@@ -878,7 +878,7 @@ check("15.10", quiz_15_10)
 # %% [markdown]
 # ## Payoff: a language model on four processes
 #
-# Lesson 12's language model reads 512 characters of its test text, the length it was trained on. In one process each layer has a table of 4 · 512 · 512 scores, 4 MB, and more than one of them at a time. Here no process may have more than 6 MB of tensors at once, and 3 of these are the model's weights. The characters are dealt out to four processes. Each runs all four layers on its own characters, and only keys, values and positions travel.
+# Lesson 12's language model reads 512 characters of its test text, the length it was trained on. In one process each layer has a table of 4 · 512 · 512 scores, 4 MB, and more than one of them at a time. Here no process may have more than 6 MB of tensors at once, and 3 of these are the model's weights. One process alone breaks that limit, as the first line of the output will say. The characters are dealt out to four processes. Each runs all four layers on its own characters, and only keys, values and positions travel.
 #
 # They travel in two ways. `"gather"` takes your `gather_in_ring` and `merge_parts`, which are on the short path, and gives each process a piece of the text. `"ring"` takes your `ring_step`, and your `zigzag` deals the characters out. For the model the text is one document, so `starts` is `[0]`.
 

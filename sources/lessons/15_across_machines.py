@@ -11,7 +11,7 @@
 #
 # By the end you can divide attention among several machines, by heads or by tokens, and say how many bytes that costs.
 #
-# {{colab_link}} · short path about 111 minutes with its exercises (61 + 50), everything about 4 hours · builds on lessons 04, 05, 06 and 07
+# {{colab_link}} · short path about 112 minutes with its exercises (62 + 50), everything about 4 hours · builds on lessons 04, 05, 06 and 07
 
 # %% tags=["setup"]
 import math
@@ -52,7 +52,7 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=88)
 torch.set_num_threads(1)
 
 # %% [markdown]
-# A model can be too large for one machine, and so can a text. Then it is cut up, and what one machine needs from another has to be sent. In this lesson your notebook starts a few processes on your own computer. They know nothing of each other except what they send. Each is called a **rank**. In a room full of machines the same function would run on every one of them.
+# A model can be too large for one machine, and so can a text. Then it is cut up, and what one machine needs from another has to be sent. In this lesson your notebook starts a few processes on your own computer. They know nothing of each other except what they send. Each is called a **rank**, and so is its number. In a room full of machines the same function would run on every one of them.
 #
 # **You will learn to**
 #
@@ -83,7 +83,7 @@ widgets.predict(
 # ## 15.1 Processes that talk
 # *Core · 6 minutes*
 #
-# `run_on_ranks(function, P, ...)` starts `P` new Pythons. Each gets a number from 0 to `P - 1`, its rank, and calls the function with it. What a rank prints and returns comes back to you:
+# `run_on_ranks(function, P, ...)` starts `P` new Pythons. Each gets its number, from 0 to `P - 1`, and calls the function with it. What a rank prints and returns comes back to you:
 
 
 # %%
@@ -159,7 +159,7 @@ print("  of the sum, below 1e-12", bool((total - whole(x)).abs().max() < 1e-12))
 # %% [markdown]
 # **Do exercise 15.1 now (12 minutes, {{exercises_link}}), then read on.**
 #
-# Backward, a sum hands its gradient to each of its terms as it is. So each rank can go back through its own heads, and then knows how the loss changes through these. The gradient of $x$ is the sum over ranks, which takes a second `all_reduce`:
+# Going backward, each term of a sum gets the sum's gradient unchanged. So each rank can go back through its own heads by itself, and finds their share of the gradient of $x$. The shares add up over the ranks, which takes a second `all_reduce`:
 
 
 # %%
@@ -193,9 +193,9 @@ x = x.detach()
 
 # %% [markdown]
 # ## 15.3 Merge two partial results
-# *Core · 6 minutes*
+# *Core · 7 minutes*
 #
-# In lesson 04 the softmax was computed online, with a running sum of exponentials. We do the same with parts. Each part of the keys gives two things. One is its own output $o$, already divided by the sum of exponentials over its own scores $s_j$. The other is the logarithm of that sum, called `lse` in code (log-sum-exp):
+# In lesson 04 the softmax was computed online, with a running sum of exponentials. We do the same with parts. Each part of the keys gives two things. One is its own output $o$, already divided by the sum of exponentials over its own scores $s_j$. The other is the logarithm of that sum, called `lse` in code (log-sum-exp). In the library, `partial_attention(query, key, value, mask)` computes both:
 #
 # $$\ell = \ln \sum_j e^{s_j} .$$
 #
@@ -215,6 +215,25 @@ print(f"both keys at once {both.item():.3f}, mean of the outputs {values.mean():
 widgets.came_out("15.A", "its output and one more number")
 
 # %% [markdown]
+# Think of a balance, with a weight for each part. Both halves hang at their outputs, and the merged output is where the beam is level:
+
+# %%
+ax = plotting.new_axes(5.6, 1.5)
+ax.plot([4, 8], [1, 1], color="0.5", lw=3)
+for at, sums, name in ((4, 1, "first part"), (8, 3, "second part")):
+    ax.scatter([at], [1], s=500 * sums, marker="s", color=plotting.COLORS[0])
+    ax.text(at, 1, f"{sums}", color="white", ha="center", va="center")
+    ax.text(at, 1.85, f"{name}, {at}", ha="center")
+ax.scatter([7], [0.55], s=200, marker="^", color=plotting.COLORS[1])
+ax.set(xlim=(3, 9), ylim=(0.1, 2.3), yticks=[], xticks=[4, 5, 6, 7, 8])
+ax.spines[["left", "right", "top"]].set_visible(False)
+plotting.show(
+    ax,
+    "A beam with the first part at 4, of weight 1, and the second at 8, of weight 3. "
+    "It is level on a support at 7, the merged output.",
+)
+
+# %% [markdown]
 # Two outputs alone aren't enough. With equal sums the answer would be 6. Here it's 7. The result comes with an `lse` of its own, so a third part can be merged in the same way.
 #
 # An `lse` can be a few hundred, and its exponential is then more than a float32 can hold. And a part in which a query sees nothing has $o = 0$ and $\ell = -\infty$. How do you merge them anyway? **Do exercise 15.2 now (10 minutes), then read on.**
@@ -225,7 +244,7 @@ widgets.came_out("15.A", "its output and one more number")
 #
 # In exercise 15.2 you merged two parts by $o = e^{\ell_1 - \ell}\, o_1 + e^{\ell_2 - \ell}\, o_2$ with $\ell = \ln(e^{\ell_1} + e^{\ell_2})$. That's all we need.
 #
-# Now each rank keeps its queries, and blocks of keys and values travel. In each step but the last a rank hands the block that it holds to the next rank, and the last rank hands its block to rank 0. While a block is on its way, the rank attends to it and merges what comes out with what it has collected so far. We count steps from 0, as we do ranks. In step 0 each rank has its own block, and after $P$ steps every query has met every key. This is **ring attention** (Liu, Zaharia, Abbeel, 2023).
+# Now each rank keeps its queries, and blocks of keys and values travel. In each step but the last a rank hands the block that it holds to the next rank, and the last rank hands its block to rank 0. While a block is on its way, the rank attends to it and merges what comes out with what it has collected so far. We count steps from 0, as we do ranks. In step 0 each rank has its own block, and after $P$ steps every query has met every key. This is **ring attention** (Liu, Zaharia, Abbeel, 2023). To divide attention by tokens is called **context parallelism**.
 #
 # What does one rank's program look like? Here is the smallest one, in which each rank hands on its number and gets that of the rank before it. The line `arriving = yield (x,)` does the sending. After it the program goes on at once, while the tensors travel. To get what has come in, it calls `arriving()`, which waits if it has to. The same program can be run by real processes, where a `Communicator` does the sending, or by one process that takes all ranks in turn:
 
@@ -249,7 +268,7 @@ print("one process:   ", [x.item() for x in run_in_lockstep(programs)[0]])
 # %% [markdown]
 # The other method is to **gather** first. Every rank gets all keys and values, and then attends once. **Do exercise 15.4 now (12 minutes), then read on.** There you write the gathering as a ring.
 #
-# And here is the ring itself, without a mask: hand on, attend while it travels, merge, take what has arrived.
+# And here is the ring itself, without a mask. (With one, `partial_attention` would get a mask made from the positions of the rank's queries and of the keys that have come. You write that in 15.3, *more*.) Hand on, attend while it travels, merge, and take what has arrived:
 
 
 # %%
@@ -335,8 +354,8 @@ for step, ax in enumerate(axes):
 plotting.show(
     axes[0],
     "The scores in steps 0 to 3, without a mask. In step 0 each rank has the block of "
-    "its own keys, on the diagonal. In each step it goes one block to the left, and "
-    "from the leftmost to the rightmost. After step 3 all blocks are done.",
+    "its own keys, on the diagonal. In each step the square that a rank "
+    "computes moves one place to the left, or from the left end to the right.",
 )
 
 # %% [markdown]
@@ -365,38 +384,40 @@ steps
 # %%
 widgets.predict(
     "15.B",
-    "Four ranks, forward only. Does a rank send more bytes in a ring or in gathering?",
+    "Four ranks, forward and backward. How does a rank send more?",
     choices=["in the ring", "in gathering", "as many in both"],
 )
 
 # %%
 N = 2 * tensors[1].numel() * 8 // P  # bytes of a rank's keys and values
-for i, way in enumerate(("ring", "gather")):
-    sent = {results[i][2] for results in ranks}  # all ranks the same: one pair
-    print(f"{way:7} forward, backward:", [[b / N for b in pair] for pair in sent], "N")
-ring, gather = (pair[0] for _, _, pair in ranks[0])
-traffic = {row["operation"]: row for row in read_rows("traffic")}["all_gather"]
-ratio = float(traffic["measured"]) / float(traffic["counted"])
-print(f"gathering, measured: {ratio:.2f} times its formula")
-widgets.came_out("15.B", "as many in both" if ring == gather else "in the ring")
+sent = {}
+for i, name in enumerate(("ring", "gather")):
+    (sent[name],) = {results[i][2] for results in ranks}  # all ranks the same
+    print(f"{name:7} forward, backward:", [n / N for n in sent[name]], "N")
+for row in read_rows("traffic"):
+    if row["operation"] in ("all_gather", "reduce_scatter"):
+        ratio = float(row["measured"]) / float(row["counted"])
+        print(f"gloo's {row['operation']}: {ratio:.2f} times the formula")
+more = "in the ring" if sum(sent["ring"]) > sum(sent["gather"]) else "in gathering"
+widgets.came_out("15.B", "as many in both" if len(set(sent.values())) < 2 else more)
 
 # %% [markdown]
-# Here $N$ stands for the bytes of one rank's keys and values. For the ring we counted what each rank handed on. For gathering it's a formula, and the last line says what gloo really sent (section 15.9 has more of that). **Forward** both send $(P-1)\,N$. Either way each of $P$ blocks goes to $P - 1$ other ranks. Without a mask it must, as long as queries stay where they are and each rank computes all heads (and unless the network itself makes copies). Under our causal mask the last rank's keys are of no use to the others, and both methods send them all the same.
+# Here $N$ stands for the bytes of one rank's keys and values. For the ring we counted what each rank handed on. For gathering we have a formula, and what gloo really sends beside it. It gathers forward, by `all_gather`. Backward each rank has gradients for all keys, and a `reduce_scatter` adds them up and gives each rank its own (section 15.9 has more of both).
+#
+# **Forward** both send $(P-1)\,N$. Either way each of $P$ blocks goes to $P - 1$ other ranks. Without a mask it must, as long as queries stay where they are and each rank computes all heads (and unless the network itself makes copies). Under our causal mask the last rank's keys are of no use to the others, and both methods send them anyway.
 #
 # **Backward** the keys and values of a ring go around again with their gradients, and the gradients need one more hop. (After $P - 1$ hops a block stands at the rank just before its owner's.) That makes $(2P-1)\,N$. Gathering has kept all the keys and sends only gradients, $(P-1)\,N$. With fewer key/value heads (lesson 07) $N$ shrinks for both.
 #
-# (If keys have two bytes and gradients are collected in float32, as our library does, it's $(3P-1)\,N$ and $2\,(P-1)\,N$.)
-#
-# **By heads or by tokens?** By heads, an `all_reduce` of the outputs sends $2\,\frac{P-1}{P}$ times $L H d$ numbers, where $d$ is the size of a head. By tokens, a ring sends $P - 1$ times the keys and values of $L / P$ tokens, which is $2\,\frac{P-1}{P}$ times $L H_{kv}\, d$. So they send equally much if every query head has its own keys. If $g$ query heads share their keys, the ring sends $1/g$ as much. Here $g$ is 2:
+# **By heads or by tokens?** By heads, an `all_reduce` of the outputs sends $2\,\frac{P-1}{P}$ times $L H d$ numbers, where $d$ is the size of a head and a token has $H d$ numbers. By tokens, a ring sends $P - 1$ times the keys and values of $L / P$ tokens, which is $2\,\frac{P-1}{P}$ times $L H_{kv}\, d$. So they send equally much if every query head has its own keys. If $g$ query heads share their keys, the ring sends $1/g$ as much. Here $g$ is 2:
 
 # %%
 print("by heads, the formula  ", all_reduce_bytes(num_bytes(tensors[3]), P), "bytes")
-print("by tokens, what we sent", ring, "bytes")
+print("by tokens, what we sent", sent["ring"][0], "bytes")
 
 # %% [markdown]
 # That's forward. Backward, heads take one more `all_reduce`, which is $g\,(P-1)\,N$ again, and the ring sends $(2P-1)\,N$. So without shared keys dividing by heads sends less in all, and with $g = 2$ and more than two ranks the ring does. Bytes aren't everything. By heads no rank waits under a causal mask, since all have the same tokens to look at. By tokens each rank needs all of the weights, but only its part of the text.
 #
-# Back to the ring and gathering. Backward gathering sends less. It has two prices. One is time: in ours nothing is computed until everything has arrived, so no sending is hidden (section 15.7). The other is **memory**. Let's count all tensors that a rank has at once, for a text of 1,024 tokens on 2 to 64 ranks. One process is enough for that, if what arrives is a copy. A third method gathers first and then goes through the keys in blocks, forward and backward, by lesson 14's `attention_in_blocks`. (On a first reading you can go straight to the figure.)
+# Back to the ring and gathering. In all, gathering sends less. That costs time, since in ours nothing is computed until everything has arrived, and so no sending is hidden (section 15.7). And it costs **memory**. Let's count all tensors that a rank has at once, for a text of 1,024 tokens on 2 to 64 ranks. One process is enough for that, if what arrives is a copy. A third method gathers first and then goes through the keys in blocks, forward and backward, by lesson 14's `attention_in_blocks`. (On a first reading you can go straight to the figure.)
 
 
 # %%
@@ -458,8 +479,8 @@ for ax, (title, curves) in zip(axes, both.items(), strict=True):
 plotting.show(
     axes[0],
     "Memory of a rank by number of ranks, both axes logarithmic. Forward and backward, "
-    "gathering and then going by blocks stays near the ring up to 8 ranks, then "
-    "flattens. Gathering with whole tables lies above both.",
+    "gathering and then going by blocks stays within twice the ring up to 8 ranks, "
+    "then flattens. Gathering with whole tables lies above both.",
 )
 
 # %%
@@ -468,7 +489,7 @@ for direction, found in (("forward", forward), ("backward", back)):
     print(f"{direction}, kB on 64 ranks: {last}")
 
 # %% [markdown]
-# *Gathered keys and values stay those of the whole text, however many ranks there are.* Attending to all of them at once makes tables of shape $(L/P, L)$. Block by block they have shape $(L/P, L/P)$. On two ranks one such small table takes 1,049 kB, and all keys and values 131 kB, so it matters little whether you gather first. But twice as many ranks make the table a quarter as large. So the third curve turns flat, and on 64 ranks it lies at ten to twelve times the memory of the ring. With whole tables it's more than twenty times. (A fused **kernel**, one program on the chip for all of attention, makes no tables at all. What an operation uses inside itself for a moment isn't counted here.)
+# *Gathered keys and values stay those of the whole text, however many ranks there are.* Attending to all of them at once makes tables of shape $(L/P, L)$. Block by block they have shape $(L/P, L/P)$. On two ranks one such small table takes 1,049 kB, and all keys and values 131 kB, so it's the tables that count. (The third method has about one more of them at once than our ring.) But twice as many ranks make a table a quarter as large. So the third curve turns flat, and on 64 ranks it lies at ten to twelve times the memory of the ring. With whole tables it's more than twenty times. (A fused **kernel**, one program on the chip for all of attention, makes no tables at all. What an operation uses inside itself for a moment isn't counted here.)
 #
 # For the backward pass a rank of the ring keeps its own four blocks (query, key, value and output) and its `lse`. Gathering keeps all keys and values as well. It could throw them away and gather again, which costs another $(P-1)\,N$.
 #
@@ -529,8 +550,8 @@ for ax, name in zip(axes, ("contiguous", "zigzag"), strict=True):
 plotting.show(
     axes[0],
     "The scores in step 1, a color for each rank, strong where it computes now and "
-    "pale where it has before; gray is hidden, and tinted where it's computed all the "
-    "same. White is still to come. Contiguous: ranks 1 to 3 have a whole "
+    "pale where it has before; gray is hidden, and tinted where it's computed "
+    "anyway. White is still to come. Contiguous: ranks 1 to 3 have a whole "
     "block, rank 0 nothing. Zigzag: each of the four ranks has half a block.",
 )
 
@@ -600,6 +621,7 @@ widgets.predict(
 )
 
 # %%
+# ring_time: P - 1 steps, each the longer of computing and sending, and one of computing
 counts = [P for P in range(1, 1001) if 10**6 % P == 0]  # equal blocks only
 speedups = {}
 for kv_heads in (32, 8):
@@ -675,12 +697,13 @@ whole_tensors = [x.detach() for x in (*leaves, output)]
 shares = [x.chunk(4, dim=2) for x in (*whole_tensors, lse.detach(), d_output)]
 programs = [back_in_ring(r, 4, *own) for r, own in enumerate(zip(*shares, strict=True))]
 found, sent = run_in_lockstep(programs)
-for name, parts, right in zip(("d_q", "d_k", "d_v"), zip(*found), expected):
-    print(name, torch.allclose(torch.cat(parts, dim=2), right, atol=1e-5), end="  ")
+for name, parts, right in zip("qkv", zip(*found, strict=True), expected, strict=True):
+    same = torch.allclose(torch.cat(parts, dim=2), right, atol=1e-5)
+    print(f"gradient of {name}: {same}", end="  ")
 print("sent:", sent[0].item() / num_bytes(shares[1][0], shares[2][0]), "N")
 
 # %% [markdown]
-# With $P = 4$ that's $(2P - 1)\,N$. What hides behind what? A step back has five matrix products in place of two and sends twice as much, or three times if the gradients are in float32. If a block's gradients are sent while the next block is computed, it takes $2 / 2.5 = 0.8$ or $3 / 2.5 = 1.2$ times as many tokens as forward. (In the code above they wait for their own block, and nothing is hidden.) The last hop can't be hidden in any case.
+# With $P = 4$ that's $(2P - 1)\,N$. (If keys have two bytes and gradients are collected in float32, as our library does, it's $(3P-1)\,N$, and $2\,(P-1)\,N$ for gathering.) Which sending hides behind which computing? A step back has five matrix products in place of two and sends twice as much, or three times if the gradients are in float32. If a block's gradients are sent while the next block is computed, it takes $2 / 2.5 = 0.8$ or $3 / 2.5 = 1.2$ times as many tokens as forward. (In the code above they wait for their own block, and nothing is hidden.) The last hop can't be hidden in any case.
 
 # %% [markdown]
 # ## A ring for each head
@@ -702,7 +725,7 @@ for way, sent in ways.items():
         print(f"heads send {way:20} ({cluster.name}): {one / total:5.0f} times as fast")
 
 # %% [markdown]
-# (These times aren't lower bounds, since part of that sending could be hidden as well.) What heads send can't hide behind a ring's steps, so give it the fast links: divide heads within a machine, and tokens across machines. A machine has eight such GPUs, though, and not 32. (Llama 3's longest texts were divided like that, heads among 8 GPUs and tokens among 16 such groups, table 4 of its paper.)
+# Here a ring begins when the heads' exchange is done, so none of that hides behind the ring's steps. (With more care some of it could, so these times aren't lower bounds.) It pays to give this exchange the fast links, and so to divide heads within a machine and tokens across machines. A machine has eight such GPUs, though, and not 32. (Llama 3's longest texts were divided like that, heads among 8 GPUs and tokens among 16 such groups, table 4 of its paper.)
 
 # %% [markdown]
 # ## Sending while you compute, by the clock

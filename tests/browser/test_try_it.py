@@ -94,7 +94,7 @@ def test_nothing_is_judged_before_there_is_an_answer(site, visitor):
 def test_the_lesson_leads_to_it(visitor):
     tab = visitor.visit("notebooks/05_masking.html")
     tab.get_by_role("link", name=re.compile("Try exercise 5.2")).click()
-    tab.wait_for_selector("#try-5-2[data-alive]")
+    tab.wait_for_selector("[data-try='5.2'][data-alive]")
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, False), (390, True)])

@@ -137,8 +137,8 @@ def test_an_empty_answer_is_no_failure():
 
 
 def test_hint_says_what_to_try_of_the_last_failure(capsys):
-    with pytest.raises(LookupError, match="no check has failed"):
-        hint()
+    hint()  # left in a notebook, it must not stop a run from the top
+    assert "no check has failed" in capsys.readouterr().out
     message("5.2", off_by_one)
     hint()
     assert capsys.readouterr().out == "5.2: the last key a query may see is the one at its own position.\n"
@@ -146,8 +146,8 @@ def test_hint_says_what_to_try_of_the_last_failure(capsys):
     hint()
     assert capsys.readouterr().out.startswith("1.7: read the message")
     hint("1.7")
-    with pytest.raises(LookupError, match="the last check that failed was 1.7: run the check of 5.2"):
-        hint("5.2")
+    hint("5.2")
+    assert "the last check that failed was 1.7: run the check of 5.2" in capsys.readouterr().out
 
 
 def test_an_array_with_the_right_numbers_is_told_its_type_alone():
