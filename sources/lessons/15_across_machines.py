@@ -384,7 +384,7 @@ steps
 # %%
 widgets.predict(
     "15.B",
-    "Four ranks, forward and backward. How does a rank send more?",
+    "Four ranks, forward and backward. Where does a rank send more bytes?",
     choices=["in the ring", "in gathering", "as many in both"],
 )
 

@@ -41,7 +41,7 @@ def parts_in_another_order(answer: WrongAnswer) -> Diagnosis | None:
             )
     for place, name in enumerate(names):
         if all(_is_alone(answer, index, place) for index in answer.wrong):
-            return symptom(f"`{name}` alone, and it is right.", f"return all of {', '.join(names)}.", "one part alone")
+            return symptom(f"only `{name}` is returned.", f"return all of {', '.join(names)}.", "one part alone")
     return None
 
 

@@ -247,7 +247,7 @@ def test_what_may_be_chance_or_fits_some_cases_only_is_not_told(right, answer, c
     ("answer", "name", "words"),
     [
         (lambda x: (x[4:], x[:4]), "parts in another order", "high, low"),
-        (lambda x: x[:4], "one part alone", "`low` alone"),
+        (lambda x: x[:4], "one part alone", "only `low` is returned"),
         (lambda x: (x[:4].flip(0), x[4:]), "reversed", "`low` is right but reversed"),
         (
             lambda x: (x[:4], x[4:].cos().exp()),
