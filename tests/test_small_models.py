@@ -335,6 +335,11 @@ def test_every_kind_learns_to_recall_few_pairs_and_has_the_same_parameters(kind)
     assert [p.shape for p in model.parameters()] == [p.shape for p in recall.Recaller("linear").parameters()]
 
 
+def test_recall_is_trained_on_texts_of_the_sizes_asked_for():
+    models = [next(recall.train("linear", 0, steps=5, every=5, pairs=some))[1] for some in ((4,), (4, 4), (8,))]
+    assert [torch.equal(model.answer.weight, models[0].answer.weight) for model in models] == [True, True, False]
+
+
 @torch.no_grad()
 @pytest.mark.parametrize("kind", recall.KINDS)
 def test_questions_write_nothing(kind):

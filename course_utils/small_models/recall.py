@@ -7,7 +7,7 @@ Source:
     pairs). There, keys and values are tokens of their own; here a token holds a pair, so that one layer is enough.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import torch
 import torch.nn.functional as F
@@ -112,8 +112,9 @@ def train(
     every: int = 100,
     rate: float = RATE,
     d_model: int = D_MODEL,
+    pairs: Sequence[int] = PAIRS,
 ) -> Iterator[tuple[int, Recaller]]:
-    """Train on texts with each number of ``PAIRS`` in turn; hand out updates and model ``every`` so many updates.
+    """Train on texts with each number of ``pairs`` in turn; hand out updates and model ``every`` so many updates.
 
     Args:
         kind: One of ``KINDS``.
@@ -124,15 +125,16 @@ def train(
         every: After how many updates the model is handed out.
         rate: Of Adam, at the start. It falls to 0 along half a cosine.
         d_model: Size of an embedding and of a value.
+        pairs: Of the texts, in turn.
     """
     torch.manual_seed(seed)
     model, rng = Recaller(kind, d_head, d_model), torch.Generator().manual_seed(seed)
     optimizer = torch.optim.Adam(model.parameters(), rate)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
     for step in range(1, steps + 1):
-        pairs = PAIRS[step % len(PAIRS)]
-        keys, values, answers = make_batch(BATCH, pairs, rng, twice=twice)
-        loss = F.cross_entropy(model(keys, values)[:, pairs:].flatten(0, 1), answers.flatten())
+        some = pairs[step % len(pairs)]
+        keys, values, answers = make_batch(BATCH, some, rng, twice=twice)
+        loss = F.cross_entropy(model(keys, values)[:, some:].flatten(0, 1), answers.flatten())
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

@@ -805,13 +805,13 @@ check("14.8", smaller_from)
 # ### 14.9 · Why recall falls
 # 2 points · difficulty 3 of 5 · 4 minutes · core
 #
-# A layer with linear attention reads pairs and is asked for the value of a key. It has learned on texts of 4 to 64 pairs, and with 64 pairs it's right half of the time. To find the reason, each row changes something. Rows 2 to 5 were trained anew, row 2 with one seed only. For the last row nothing was trained anew: the layers of the first row read 8 pairs, each of them eight times with the same value, in a random order. All use the learning rate that was chosen for this kind. These are the shares of right answers, for texts of 8 pairs and of 64, and with 64 pairs also by the place of the pair that is asked for. (Where values are twice as long, so are the embeddings. A query is as long as a key.)
+# A layer with linear attention reads pairs and is asked for the value of a key. It has learned on texts of 4 to 64 pairs, and with 64 pairs it's right half of the time. To find the reason, each row changes something. Rows 2 to 5 were trained anew, row 2 with one seed only. For the last row nothing was trained anew: the layers of the first row read 8 pairs, each of them eight times with the same value, in a random order. All use the learning rate that was chosen for this kind. These are the shares of right answers, for texts of 8 pairs and of 64, and with 64 pairs also by the place of the pair that is asked for. (Where values are twice as large, so are the embeddings. Queries have the size of keys.)
 #
 # Run the cell below for the numbers. Which cause fits all its rows?
 #
 # - **a.** The state fades. By the time of the question, what came early is gone.
 # - **b.** The state has too few numbers. It makes no difference how many of them are for keys and how many for values.
-# - **c.** The keys overlap. So what is read is a mixture, and a short value is hard to tell from it.
+# - **c.** The keys overlap, so what is read is a mixture of values, and the right one is lost in it.
 # - **d.** The training was too short. The layer knows how to recall, and hasn't finished learning long texts.
 # - **e.** The texts are too long. After so many writes something in the layer gets out of hand.
 
@@ -822,9 +822,9 @@ columns = ("8 pairs", "64 pairs", "first of 64", "last of 64")
 changes = {  # what is changed -> size of keys, size of values, updates
     "nothing": ("8", "64", "1000"),
     "ten times as many updates": ("8", "64", "10000"),
-    "keys half, values twice as long": ("4", "128", "1000"),
-    "keys twice as long": ("16", "64", "1000"),
-    "values twice as long": ("8", "128", "1000"),
+    "keys half, values twice as large": ("4", "128", "1000"),
+    "keys twice as large": ("16", "64", "1000"),
+    "values twice as large": ("8", "128", "1000"),
 }
 
 
@@ -851,8 +851,8 @@ quiz_14_9 = "c"
 # Why each option is right or wrong:
 #
 # - **a.** then the first pairs would be recalled less often than the last. They are recalled just as often.
-# - **b.** in the third row the state has as many numbers as in the first, and it recalls about half as much. In the fourth and the fifth it has twice as many, and longer keys help more than longer values. So it matters what the numbers are for.
-# - **c.** more numbers in a key are more directions that are at right angles to one another, and that helps most. Longer values help as well, since they are easier to tell from a mixture. (The lesson has both for random keys and values, with nothing trained.) It hits early and late pairs alike, and it's there after any training.
+# - **b.** in the third row the state has as many numbers as in the first, and it recalls about half as much. In the fourth and the fifth it has twice as many, and larger keys help more than larger values. So it matters what the numbers are for.
+# - **c.** more numbers in a key are more directions that are at right angles to one another, and that helps most. Larger values help as well, since they are easier to tell from a mixture. (The lesson has both for random keys and values, with nothing trained.) It hits early and late pairs alike, and it's there after any training.
 # - **d.** ten times as many updates bring a few hundredths at most. What is missing is half.
 # - **e.** with repetitions the text is as long and as much is written, and it's right as often as with 8 pairs alone. (The whole state is multiplied by eight, and the norm behind the layer takes that out.)
 

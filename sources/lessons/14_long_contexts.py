@@ -11,7 +11,7 @@
 #
 # By the end you can handle texts that are too long in three ways, and say what each one costs and what it forgets.
 #
-# {{colab_link}} · short path about 90 minutes with its exercises (64 + 26), everything about 4 hours · builds on lessons 04, 05, 07, 08 and 12
+# {{colab_link}} · short path about 95 minutes with its exercises (69 + 26), everything about 4 hours · builds on lessons 04, 05, 07, 08 and 12
 
 # %% tags=["setup"]
 import functools
@@ -40,7 +40,7 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=88)
 torch.set_num_threads(1)  # small tensors: threads would only get in each other's way
 
 # %% [markdown]
-# Attention pays for a text of $L$ tokens in two places. In training, each head compares every query with every key, which makes $L^2$ weights. When it writes, the model keeps the keys and values of all that came before, and reads them all at every step. That's harmless for a sentence, but not for a book of a few hundred thousand tokens. (Reading a long prompt before it writes is like training, without the way back.)
+# Attention pays for a text of $L$ tokens in two places. In training, each head compares every query with every key, which makes $L^2$ weights. When it writes, the model keeps the keys and values of all that came before, and reads them all at every step. That's harmless for a sentence, but not for a book of a few hundred thousand tokens. (Reading a long prompt before it writes is like training, without the backward pass.)
 #
 # We take three ways out. You can compute **exactly the same** without ever holding all the weights. You can **look back less far**. Or you can give up the softmax and squeeze the past into a **state** that never grows.
 #
@@ -223,7 +223,7 @@ for kind, by_length in unmasked.items():
     print(f"{kind:38} {tables:.1f} tables of L x L at 8,192")
 
 # %% [markdown]
-# So it's not the blocks that save the memory. It's throwing them away and computing them again.
+# So blocks alone don't save the memory. They do once each is thrown away and computed again.
 #
 # The price is that the scores are computed twice (*more*, "What blocks cost"). **Do exercise 14.1 now (6 minutes, {{exercises_link}}).** In 14.2 (*more*) you write the whole backward pass.
 
@@ -231,7 +231,7 @@ for kind, by_length in unmasked.items():
 # ## 14.3 Look back less far
 # *Core · 11 minutes*
 #
-# In blocks, every query still looks at every key, and memory isn't the only trouble. Lesson 12's model was trained on 512 characters and fell apart beyond that, until a mask showed it only the latest 512 keys. Here it reads 11 texts of 4,096 characters with five different caches. (Two of them also keep the first four positions. Why, comes below.)
+# In blocks, every query still looks at every key, and memory isn't the only trouble. Lesson 12's model was trained on 512 characters and fell apart beyond that, until a mask showed it only the latest 512 keys. Here it reads 11 texts of 4,096 characters with five different caches. (Two of them also keep the first four positions. We'll see why below.)
 
 # %%
 widgets.predict(
@@ -261,7 +261,7 @@ axes[0].set_ylim(0, None), axes[1].set_ylim(-0.1, 0.2), axes[1].axhline(0, color
 plotting.show(
     axes[0],
     "Bits by position up to 4,096. Left, with everything they rise from 1.5 to 5 "
-    "between 512 and 1,000 and stay near 5. With the latest 512 or 64 they stay around "
+    "between 512 and 1,400 and stay near 5. With the latest 512 or 64 they stay around "
     "1.4. Right, the difference of these two scatters around 0.05.",
 )
 
@@ -357,10 +357,10 @@ for name, by_place in measured("writing", "at", "seconds").items():
     print(f"(lowest of 20: {speeds.min():.0f}, highest: {speeds.max():.0f})")
 
 # %% [markdown]
-# (How fast depends on the machine and on what else it does. Compare within a row, and only what differs by more than the scatter.) With the cache of 512 nothing shows that it slows down. (For the cache that keeps everything we gave a copy of the model more room.)
+# With a cache of 512 the end is written as fast as the beginning, and with one that keeps everything much more slowly. (That's processor time, of the fastest hundred characters of each thousand. How fast depends on the machine, so compare within a row. For the cache that keeps everything we gave a copy of the model more room.)
 
 # %% [markdown]
-# **Keep the first ones, too?** Xiao et al. (2023) found that large models break when the first tokens leave the window. A softmax has to put its weight somewhere, they say, and many heads park there what they don't need (an **attention sink**). If the first four stay, moved up to the window, those models go on. (The sink of exercise 14.1 is another way to the same end, a score with no position and no value.) For ours it makes hardly any difference:
+# **Keep the first ones, too?** Xiao et al. (2023) found that large models break when the first tokens leave the window. A softmax has to put its weight somewhere, they say, and many heads park spare weight there (an **attention sink**). If the first four stay, moved up to the window, those models go on. (The sink of exercise 14.1 is another way to the same end, a score with no position and no value.) For ours it makes hardly any difference:
 
 # %%
 pairs = {"first 4, latest 508": "latest 512", "first 4, latest 60": "latest 64"}
@@ -470,7 +470,7 @@ side_by_side.show_first_state(
 side_by_side
 
 # %% [markdown]
-# The cache keeps every value whole and grows. The window keeps a few whole. The state keeps something of each and never grows. What do decay and the delta rule change, and does it matter that these keys aren't at right angles? Let's write 16 values, and read each with its own key. To see more than one draw, we do it 200 times:
+# The cache keeps every value whole and grows. The window keeps a few whole. The state keeps something of each and never grows. Its numbers are on the right, and each pair has changed all of them a little. What do decay and the delta rule change, and does it matter that these keys aren't at right angles? Let's write 16 values, and read each with its own key. To see more than one draw, we do it 200 times:
 
 # %%
 def read_back(keys, values, **rule):
@@ -490,6 +490,7 @@ rules = {"add": {}, "decay 0.9": {"decay": 0.9 * ones}, "delta": {"beta": ones}}
 
 # %%
 axes = plotting.new_axes(9.6, 3.2, columns=3)
+straight = angles["keys at right angles"]
 panels = [("keys as drawn", 0), ("keys as drawn", 1), ("keys at right angles", 1)]
 for ax, (name, which) in zip(axes, panels, strict=True):
     curves = {rule: read_back(angles[name], values, **options)[which]
@@ -497,6 +498,10 @@ for ax, (name, which) in zip(axes, panels, strict=True):
     names = {"xlabel": "position", "ylabel": ("cosine", "squared error")[which]}
     plotting.curves(torch.arange(16), curves, ax=ax, **names)
     ax.set(title=name, ylim=(-0.05, 1.3))
+
+pairs = [read_back(straight, values, **rule) for rule in rules.values()]
+lowest = min(cosine.min().item() for cosine, _ in pairs)
+print(f"lowest cosine with keys at right angles: {lowest:.2f}")
 
 # %%
 plotting.show(
@@ -508,17 +513,18 @@ plotting.show(
 )
 
 # %% [markdown]
-# With keys as they are drawn, decay and the delta rule both give the latest values back better than adding does, and the directions of the first ones worse. (The error doesn't show that, since whoever reads almost nothing has an error of about 1.) At right angles adding and the delta rule lose nothing. There decay shows what it does: the directions are right, and what is old has become small. **Do exercise 14.6 now (6 minutes).** In 14.7 (*more*) you find a bug.
+# With keys as they are drawn, decay and the delta rule both give the latest values back better than adding does, and the directions of the first ones worse. (The error alone doesn't show that. Adding points better at the beginning, but with a cosine of 0.7 an error of 1 means that what it reads is 1.4 times too long.) At right angles adding and the delta rule lose nothing. There decay shows what it does: the directions are right, and what is old has become small. **Do exercise 14.6 now (6 minutes).** In 14.7 (*more*) you find a bug.
 
 # %% [markdown]
 # ## 14.6 What a state can recall
-# *Core · 15 minutes*
+# *Core · 20 minutes*
 #
 # How many values can a state recall, if they come back as blurred as that? A model needn't give the whole value back. It only has to tell which value it was. We train one attention layer on that task.
 #
 # - **A text** is 4 to 64 pairs of a key and a value, and then 16 keys alone, the questions. There are 128 keys and 128 values. With two pairs it might be `k7 v31`, `k90 v5`, `k7 ?`, and the answer is `v31`.
 # - **A pair is one token.** Its query and its key are made from the key's embedding, its value from the value's. So one layer is enough. (In Zoology, Arora et al., 2023, keys and values are tokens of their own, and binding them is part of the task.)
-# - **Sizes.** Keys have 8 numbers and length 1, values have 64 numbers. So a state has $8 \cdot 64 = 512$ numbers, and a cache of 64 pairs $64 \cdot (8 + 64) = 4608$. What is read goes through a norm.
+# - **Once or twice.** In one task every key comes once. In the other it comes twice, with two values of which the later counts. So 64 pairs have only 32 keys there.
+# - **Sizes.** Keys have size 8 and are scaled to length 1, values have size 64. So a state has $8 \cdot 64 = 512$ numbers, and a cache of 64 pairs $64 \cdot (8 + 64) = 4608$. What is read goes through a norm.
 # - **Five kinds** are trained, with the same parameters and 1,000 updates. Two of them have a softmax, three a state that adds, decays, or follows the delta rule. Decay and $\beta$ are computed from each token by a linear map and a sigmoid, and start near 1. *Softmax with decay* multiplies each exponential by all decays since its key, before the division. Each kind was trained with four learning rates and has the best of them (*more*, "Which learning rate").
 #
 # Here are 400 updates of linear attention:
@@ -526,7 +532,7 @@ plotting.show(
 # %%
 widgets.predict(
     "14.C",
-    "64 pairs, d_k = 8. What share of the questions does linear attention get right?",
+    "64 pairs, d_k = 8. What share is right after 1,000 updates of linear attention?",
     between=(0, 1),
     step=0.05,
 )
@@ -603,7 +609,7 @@ for kind in ("linear", "decay", "delta"):
 # %% [markdown]
 # As in section 14.5, it keeps more of the latest pairs than of the first.
 #
-# **Twice:** here the rule decides. The delta rule is ahead of the other states at every number of pairs. (Decay gets only 0.78 even of four pairs. Why, we haven't traced.) But look at the softmax, which is right half of the time. It sees both values, and nothing in this layer says where a key is (lesson 08), so it can't tell which came later. If that's the reason for its mistakes, it should be enough to let its weights decay with each position. The softmax with decay (Lin et al., 2025) does that, and gets them all.
+# **Twice:** here the rule decides. The delta rule is ahead of the other states at every number of pairs. (Decay gets only 0.78 even of four pairs. "One decay for all", *more*, has the reason.) But look at the softmax, which is right half of the time. It sees both values, and nothing in this layer says where a key is (lesson 08), so it can't tell which came later. If that's the reason for its mistakes, it should be enough to let its weights decay with each position. The softmax with decay (Lin et al., 2025) does that, and gets them all.
 #
 # **Why does recall fall at all? Do exercise 14.9 now (4 minutes), then read on.** It has five causes to choose from and a run for each.
 #
@@ -645,7 +651,7 @@ plotting.show(
 print({pairs: f"{found:.2f}" for pairs, found in random_keys.items()})
 
 # %% [markdown]
-# The formula fits. Is that what limits the trained layers, too? Here is how the shares change with longer keys and with more training, for texts of 64 pairs. Keys come once unless it says "twice":
+# The formula fits. Is that what limits the trained layers, too? Here is how the shares change with larger keys and with more training, for texts of 64 pairs. Keys come once unless it says "twice":
 
 # %%
 for kind in ("linear", "delta"):
@@ -654,7 +660,7 @@ for kind in ("linear", "delta"):
         spread = f"{right.min():.2f} to {right.max():.2f}"
         print(f"{kind}, d_k = {d_k}: {right.mean():.2f} ({spread})")
 right = shares("once", "linear", d_model="128")[:, -1]
-print(f"linear, d_k = 8, values twice as long: {right.mean():.2f}")
+print(f"linear, d_k = 8, values of size 128: {right.mean():.2f}")
 for setting in ("once linear", "once decay", "once delta", "twice softmax"):
     task, kind = setting.split()
     long = shares(task, kind, updates=10_000)[0, -1]
@@ -662,7 +668,7 @@ for setting in ("once linear", "once decay", "once delta", "twice softmax"):
     print(f"{setting}: {short:.2f}, after 10 times the updates {long:.2f} (one seed)")
 
 # %% [markdown]
-# With longer keys, and so a larger state, both recall more. Longer values help as well, but less than longer keys in a state of as many numbers. (With them the embeddings are twice as long, too.) Ten times the training adds a few hundredths at most. Does it take training at all? Here are keys and values drawn at random, each read compared with all 128 values:
+# With larger keys, and so a larger state, both recall more. Larger values help as well, but less than larger keys in a state of as many numbers. (With them the embeddings are twice as large, too.) Ten times the training adds a few hundredths at most. Does it take training at all? Here are keys and values drawn at random, each read compared with all 128 values:
 
 
 # %%
@@ -682,7 +688,7 @@ for d_k, d_v in ((8, 64), (16, 64), (8, 128)):
 # %% [markdown]
 # Random keys and values show the same order, at a lower level. So the sizes do much of it by themselves. Training adds to it, and how, we don't know.
 #
-# Two more things should follow if interference is what makes a layer answer wrong. The wrong answer should be a value of the same text. (A layer that only guessed among these would do that too.) And the answer should come right if pairs are left out whose keys overlap with the one that is asked for, more often than if as many others are. Here is the layer that was trained above for 400 updates:
+# Two more things should follow if interference is what makes a layer answer wrong. The wrong answer should be a value of the same text. (A layer that only guessed among these would do that too.) And leave out the pairs whose keys overlap most with the one that is asked for. That should help more than leaving out as many others. Here is the layer that was trained above for 400 updates:
 
 # %% tags=["nbval-ignore-output"]
 keys, values, right = recall.make_batch(256, 64, torch.Generator().manual_seed(7))
@@ -734,17 +740,32 @@ for kind in ("linear", "delta"):
         words = words if column == "64 pairs" else f"without 16, {words}"
         print(f"{kind:6} {words:36} {found.mean():.2f} ({spread})")
 
+# %%
+ax = plotting.new_axes(6.4, 2.6)
+for i, kind in enumerate(("linear", "delta")):
+    heights = [shares("once", kind, columns=[c]).mean().item() for c in left_out]
+    places = [x + 0.4 * i for x in range(4)]
+    ax.bar(places, heights, 0.38, color=plotting.COLORS[i], label=kind)
+names = ["all 64 pairs", "without 16\nthat overlap most", "without 16\ndrawn"]
+ax.set_xticks([0.2, 1.2, 2.2, 3.2], [*names, "without 16\nthat overlap least"])
+ax.set(ylabel="right answers", ylim=(0, 1)), ax.legend(frameon=False, loc="upper right")
+plotting.show(
+    ax,
+    "Right answers of the linear and the delta layer, alike: 0.5 with all pairs, 0.9 "
+    "without the 16 that overlap most, 0.65 without 16 drawn, 0.5 without the least.",
+)
+
 # %% [markdown]
 # Without the 16 pairs that overlap most, nine answers in ten are right. Without the 16 that overlap least, no more than before. So it's the overlap of the keys that does the harm, most of it by a quarter of the pairs, and with the delta rule no less than with adding.
 #
-# Could training have kept the keys apart? Only a little. Of $n$ directions in $d$ dimensions the squared dot products can't average less than $\frac{n - d}{d\,(n - 1)}$ (Welch, 1974). That holds for products of queries with keys, too, if each query has 1 with its own key. (Such a table has rank $d$ and ones on its diagonal, and so its squares sum to at least $n^2 / d$.) The layer from above:
+# Could training have kept the keys apart? Only a little. Of $n$ directions in $d$ dimensions the squared dot products can't average less than $\frac{n - d}{d\,(n - 1)}$ (Welch, 1974). That holds for products of queries with keys, too, if each query has 1 with its own key. (Such a table has ones on its diagonal, so its trace is $n$. It has rank $d$, and then by Cauchy and Schwarz $n^2$ is at most $d$ times the sum of its squares.) The layer from above:
 
 # %% tags=["nbval-ignore-output"]
 print(f"mean square {(reads.square().sum() - 128) / (128 * 127):.3f},", end=" ")
 print(f"least possible {120 / (8 * 127):.3f}, at random {1 / 8:.3f}")
 
 # %% [markdown]
-# The trained keys are there already. So as long as a key counts 1 in its own read, and values are independent with mean 0, the average error of a read is as small as it can be. That bounds the error and not the recall. How well a value stands out from 127 others depends on its length, too.
+# The trained keys are there already. So as long as a key counts 1 in its own read, and values are independent with mean 0, the average error of a read is as small as it can be. That bounds the error and not the recall. An answer is wrong where another value gets a larger product with what is read. For the value of a pair $j$ of the same text, the formula has $(k_i k_j^\top)$ times the square of that value, however large values are. What all the other pairs add is noise, which counts less the larger the values. So larger values help, but they don't help against a rival whose key is near.
 #
 # Is a state a bad deal, then? A window of 512 numbers (the gray line) knows 7 of 64 pairs:
 
@@ -784,6 +805,28 @@ for kind in ("linear", "decay", "delta"):
 
 # %% [markdown]
 # With that rate alone we'd have called the delta rule the worst of the three.
+
+# %% [markdown]
+# ## One decay for all
+# *More · 2 minutes*
+#
+# Where keys come twice, decay gets only 0.78 of the questions right even with four pairs. It has two things to do that disagree. The older value of a key should be gone soon, and the pairs of a long text should stay. If that's the reason, a layer that only ever sees four pairs should do better, with decays that are much smaller:
+
+# %% tags=["nbval-ignore-output"]
+rng = torch.Generator().manual_seed(3)
+keys, values, _ = recall.make_batch(256, 4, rng, twice=True)
+how = {"twice": True, "steps": 1000, "every": 1000, "rate": 0.01}
+((_, alone),) = recall.train("decay", 0, pairs=(4,), **how)
+with torch.no_grad():
+    tokens = alone.key_of(keys) + alone.value_of(values)  # (256, 20, 64)
+    decays = alone.gate(tokens)[:, :4].sigmoid()  # of the pairs
+right = recall.accuracy(alone, 4, twice=True)
+print(f"trained on 4 pairs: {right:.2f} right", end=", ")
+print(f"decays {decays.mean():.2f} on average", end=" ")
+print(f"({torch.tensor(4.0).sigmoid():.2f} before training)")
+
+# %% [markdown]
+# It does. (The softmax with decay gets everything right in the mixed training. It divides, so what counts is only the ratio of two weights.)
 
 # %% [markdown]
 # ## What blocks cost
@@ -838,7 +881,7 @@ lost, wide = compare("latest 64", "latest 512")
 print(f"a window of 64: {lost:+.3f}, plus or minus {wide:.3f}")
 
 # %% [markdown]
-# Cutting costs about as much as the window does. If anything gets through the stack from farther back, it's worth less than these errors. And from 128 characters on there's nothing left to gain. (With 256 the model does even a little better than with 512.) It sees what lies farther back, and hardly uses it.
+# Cutting costs about as much as the window does. So whatever gets through the stack from farther back is worth a few hundredths of a bit at most. And from 128 characters on there's nothing left to gain. (With 256 the model does even a little better than with 512.) It sees what lies farther back, and hardly uses it.
 #
 # Could it, if that were worth more? Let's try something that ought to help a lot. The model reads 48 characters that it has read before, word for word. Between the two are up to 300 other characters, so that everything stays within the 512 of its training. How many bits does the copy save, compared with an unrelated text in its place? To see whether it's the copy that helps, or just the words, we also try the same words in another order:
 

@@ -195,9 +195,11 @@ x = x.detach()
 # ## 15.3 Merge two partial results
 # *Core · 7 minutes*
 #
-# In lesson 04 the softmax was computed online, with a running sum of exponentials. We do the same with parts. Each part of the keys gives two things. One is its own output $o$, already divided by the sum of exponentials over its own scores $s_j$. The other is the logarithm of that sum, called `lse` in code (log-sum-exp). In the library, `partial_attention(query, key, value, mask)` computes both:
+# In lesson 04 the softmax was computed online, with a running sum of exponentials. We do the same with parts. Each part of the keys gives two things. One is its own output $o$, already divided by the sum of exponentials over its own scores $s_j$. The other is the logarithm of that sum, called `lse` in code (log-sum-exp):
 #
 # $$\ell = \ln \sum_j e^{s_j} .$$
+#
+# In the library, `partial_attention(query, key, value, mask)` computes both.
 #
 # A part counts in proportion to its sum. Take two keys with scores $0$ and $\ln 3$, and values 4 and 8. Their sums are 1 and 3, so the second counts three times as much, and $(4 + 3 \cdot 8) / 4 = 7$:
 
@@ -219,12 +221,12 @@ widgets.came_out("15.A", "its output and one more number")
 
 # %%
 ax = plotting.new_axes(5.6, 1.5)
-ax.plot([4, 8], [1, 1], color="0.5", lw=3)
+ax.plot([4, 8], [1, 1], color="0.5", lw=3, zorder=0)
 for at, sums, name in ((4, 1, "first part"), (8, 3, "second part")):
     ax.scatter([at], [1], s=500 * sums, marker="s", color=plotting.COLORS[0])
     ax.text(at, 1, f"{sums}", color="white", ha="center", va="center")
     ax.text(at, 1.85, f"{name}, {at}", ha="center")
-ax.scatter([7], [0.55], s=200, marker="^", color=plotting.COLORS[1])
+ax.scatter([7], [0.78], s=200, marker="^", color=plotting.COLORS[1], zorder=0)
 ax.set(xlim=(3, 9), ylim=(0.1, 2.3), yticks=[], xticks=[4, 5, 6, 7, 8])
 ax.spines[["left", "right", "top"]].set_visible(False)
 plotting.show(
@@ -293,7 +295,7 @@ expected, _ = scaled_dot_product_attention(q, k, v)
 print("as one process:", torch.allclose(torch.cat(outputs, dim=2), expected, atol=1e-5))
 
 # %% [markdown]
-# The library's `ring_attention` adds masks and a backward pass. It makes the weights again, block by block, as in lesson 14. A weight is $e^{s_{ij} - \ell_i}$, where $\ell_i$ is the final `lse` of query $i$, over **all** keys. And the gradient with respect to a score is that weight times $\bar o_i v_j^\top - \bar o_i o_i^\top$, where $\bar o_i$ is the gradient of the output $o_i$. Only $k_j$ and $v_j$ come from another rank. They go around once more, and their gradients with them, to which each rank adds its part ("The way back", *more*, has the code).
+# The library's `ring_attention` adds masks and a backward pass. It makes the attention weights again, block by block, as in lesson 14. A weight is $e^{s_{ij} - \ell_i}$, where $\ell_i$ is the final `lse` of query $i$, over **all** keys. And the gradient with respect to a score is that weight times $\bar o_i v_j^\top - \bar o_i o_i^\top$, where $\bar o_i$ is the gradient of the output $o_i$. Only $k_j$ and $v_j$ come from another rank. They go around once more, and their gradients with them, to which each rank adds its part ("The way back", *more*, has the code).
 #
 # Let's run it and gathering on four ranks, with a causal mask and two key/value heads for four query heads. `Communicator` counts the bytes. `Ring` holds what all ranks must agree on, who has which tokens and the mask:
 
@@ -394,17 +396,18 @@ sent = {}
 for i, name in enumerate(("ring", "gather")):
     (sent[name],) = {results[i][2] for results in ranks}  # all ranks the same
     print(f"{name:7} forward, backward:", [n / N for n in sent[name]], "N")
-for row in read_rows("traffic"):
-    if row["operation"] in ("all_gather", "reduce_scatter"):
+used = {"all_gather": "gloo's all_gather", "reduce_scatter": "our reduce_scatter"}
+for row in read_rows("traffic"):  # recorded earlier, on Linux
+    if row["operation"] in used:
         ratio = float(row["measured"]) / float(row["counted"])
-        print(f"gloo's {row['operation']}: {ratio:.2f} times the formula")
+        print(f"{used[row['operation']]} really sent {ratio:.2f} times the formula")
 more = "in the ring" if sum(sent["ring"]) > sum(sent["gather"]) else "in gathering"
 widgets.came_out("15.B", "as many in both" if len(set(sent.values())) < 2 else more)
 
 # %% [markdown]
-# Here $N$ stands for the bytes of one rank's keys and values. For the ring we counted what each rank handed on. For gathering we have a formula, and what gloo really sends beside it. It gathers forward, by `all_gather`. Backward each rank has gradients for all keys, and a `reduce_scatter` adds them up and gives each rank its own (section 15.9 has more of both).
+# Here $N$ stands for the bytes of one rank's keys and values. For the ring we counted what each rank handed on. For gathering we use a formula, and below it stands what really went out when we measured it. It gathers forward, by `all_gather`. Backward each rank has gradients for all keys, and a `reduce_scatter` adds them up and gives each rank its own (section 15.9 has more of both).
 #
-# **Forward** both send $(P-1)\,N$. Either way each of $P$ blocks goes to $P - 1$ other ranks. Without a mask it must, as long as queries stay where they are and each rank computes all heads (and unless the network itself makes copies). Under our causal mask the last rank's keys are of no use to the others, and both methods send them anyway.
+# **Forward** both send $(P-1)\,N$. Either way each of $P$ blocks goes to $P - 1$ other ranks. Without a mask there's no way around that, if queries stay where they are and each rank computes all heads. Under our causal mask the last rank's keys are of no use to the others, and both methods send them anyway.
 #
 # **Backward** the keys and values of a ring go around again with their gradients, and the gradients need one more hop. (After $P - 1$ hops a block stands at the rank just before its owner's.) That makes $(2P-1)\,N$. Gathering has kept all the keys and sends only gradients, $(P-1)\,N$. With fewer key/value heads (lesson 07) $N$ shrinks for both.
 #
@@ -415,9 +418,19 @@ print("by heads, the formula  ", all_reduce_bytes(num_bytes(tensors[3]), P), "by
 print("by tokens, what we sent", sent["ring"][0], "bytes")
 
 # %% [markdown]
-# That's forward. Backward, heads take one more `all_reduce`, which is $g\,(P-1)\,N$ again, and the ring sends $(2P-1)\,N$. So without shared keys dividing by heads sends less in all, and with $g = 2$ and more than two ranks the ring does. Bytes aren't everything. By heads no rank waits under a causal mask, since all have the same tokens to look at. By tokens each rank needs all of the weights, but only its part of the text.
+# And backward? Heads take one more `all_reduce`. In units of $N$:
+
+# %%
+print(f"{'P = 4, in N':16} forward  backward  together")
+for g in (1, 2, 8):
+    sends = {"by heads": (g * (P - 1),) * 2, "ring": (P - 1, 2 * P - 1)}
+    for name, (there, back) in (sends | {"gather": (P - 1, P - 1)}).items():
+        print(f"g = {g}, {name:9} {there:7} {back:9} {there + back:9}")
+
+# %% [markdown]
+# Without shared keys dividing by heads sends less than a ring in all, with $g = 2$ a little more, and with more sharing much more. (That's attention alone. In training, ranks that divide tokens must also add up the gradients of the model's weights, as in data parallelism, and ranks that divide heads needn't.) Bytes aren't everything. By heads no rank waits under a causal mask, since all have the same tokens to look at. By tokens each rank needs all of the weights, but only its part of the text.
 #
-# Back to the ring and gathering. In all, gathering sends less. That costs time, since in ours nothing is computed until everything has arrived, and so no sending is hidden (section 15.7). And it costs **memory**. Let's count all tensors that a rank has at once, for a text of 1,024 tokens on 2 to 64 ranks. One process is enough for that, if what arrives is a copy. A third method gathers first and then goes through the keys in blocks, forward and backward, by lesson 14's `attention_in_blocks`. (On a first reading you can go straight to the figure.)
+# Back to the ring and gathering. In all, gathering sends less. But it costs time, since in ours nothing is computed until everything has arrived, and so no sending is hidden (section 15.7). And it costs **memory**. Let's count all tensors that a rank has at once, for a text of 1,024 tokens on 2 to 64 ranks. One process is enough for that, if what arrives is a copy. A third method gathers first and then goes through the keys in blocks, forward and backward, by lesson 14's `attention_in_blocks`. (On a first reading you can go straight to the figure.)
 
 
 # %%
@@ -458,7 +471,7 @@ def memory_of(attend, P, length=1024, d_head=16):
 
 # %%
 counts = (2, 4, 8, 16, 32, 64)
-methods = {"gather": gathered_attention, "ring": ring_attention}
+methods = {"gather, whole tables": gathered_attention, "ring": ring_attention}
 methods |= {"gather, then blocks": gathered_in_blocks}
 forward, back = {}, {}
 for name, attend in methods.items():
@@ -491,7 +504,7 @@ for direction, found in (("forward", forward), ("backward", back)):
 # %% [markdown]
 # *Gathered keys and values stay those of the whole text, however many ranks there are.* Attending to all of them at once makes tables of shape $(L/P, L)$. Block by block they have shape $(L/P, L/P)$. On two ranks one such small table takes 1,049 kB, and all keys and values 131 kB, so it's the tables that count. (The third method has about one more of them at once than our ring.) But twice as many ranks make a table a quarter as large. So the third curve turns flat, and on 64 ranks it lies at ten to twelve times the memory of the ring. With whole tables it's more than twenty times. (A fused **kernel**, one program on the chip for all of attention, makes no tables at all. What an operation uses inside itself for a moment isn't counted here.)
 #
-# For the backward pass a rank of the ring keeps its own four blocks (query, key, value and output) and its `lse`. Gathering keeps all keys and values as well. It could throw them away and gather again, which costs another $(P-1)\,N$.
+# All three compute the attention weights again on the way back, so no table is kept. A rank of the ring keeps its own four blocks (query, key, value and output) and its `lse`. Gathering keeps all keys and values as well. It could throw them away and gather again, which costs another $(P-1)\,N$.
 #
 # Exercise 15.5 (*more*) turns the ring around and lets the queries travel.
 
@@ -499,7 +512,7 @@ for direction, found in (("forward", forward), ("backward", back)):
 # ## 15.6 A causal mask, and who has to wait
 # *Core · 6 minutes*
 #
-# A causal mask hides nearly half of all pairs of a query and a key. Four ranks hold 48 tokens, twelve neighboring ones each. Suppose that all of them wait for one another after every step. Then a step takes as long as the rank with the most to do. Our library takes a rank's neighboring tokens together. Where the mask hides all of their pairs with the keys that have come, it computes none, and otherwise all.
+# A causal mask hides nearly half of all pairs of a query and a key. Four ranks hold 48 tokens, twelve neighboring ones each. Suppose that all of them wait for one another after every step. Then a step takes as long as the rank with the most to do. If the mask hides all pairs of a rank's tokens with the block that has come, our library skips them. Otherwise it computes them all.
 
 # %%
 widgets.predict(
@@ -542,6 +555,9 @@ for name in ("contiguous", "zigzag"):
         came_out = "as long, or nearly" if share > 0.9 else f"{share:.2f}"
 widgets.came_out("15.C", came_out)
 
+# %% [markdown]
+# Here is what each rank does in step 1. Strong colors are computed now, and pale ones have been before. White is still to come. Gray is hidden by the mask, and where gray is tinted, the library computes it anyway, along with the rest of its chunk:
+
 # %%
 axes = plotting.new_axes(7.5, 3.9, columns=2)
 for ax, name in zip(axes, ("contiguous", "zigzag"), strict=True):
@@ -551,12 +567,12 @@ plotting.show(
     axes[0],
     "The scores in step 1, a color for each rank, strong where it computes now and "
     "pale where it has before; gray is hidden, and tinted where it's computed "
-    "anyway. White is still to come. Contiguous: ranks 1 to 3 have a whole "
+    "anyway. Contiguous: ranks 1 to 3 have a whole "
     "block, rank 0 nothing. Zigzag: each of the four ranks has half a block.",
 )
 
 # %% [markdown]
-# With neighboring tokens ("contiguous"), rank 3 computes all of 144 pairs in every step (in step 0 the mask hides nearly half of them, see section 15.8). So the ring takes $4 \cdot 144 = 576$, as it would without a mask. In zigzag every rank has the same amount of work in every step, and the ring takes 324. Now switch on the causal mask in the widget of section 15.4, and watch the bars in both layouts. What the mask hides is gray there, and tinted where the library computes it along with its chunk.
+# With neighboring tokens ("contiguous"), rank 3 computes all of 144 pairs in every step (in step 0 the mask hides nearly half of them, see section 15.8). So the ring takes $4 \cdot 144 = 576$, as it would without a mask. In zigzag every rank has the same amount of work in every step, and the ring takes 324. Now switch on the causal mask in the widget of section 15.4, and watch the bars in both layouts.
 #
 # The result stays the same, as long as each token carries its position in the text with it. **Do exercise 15.7 now (13 minutes).** It counts the work of each rank, for any division. In exercises 15.6 and 15.8 (*more*) you write zigzag and find a bug. And is zigzag always the best division? Exercise 15.9, an experiment, is about that.
 
@@ -582,6 +598,9 @@ def draw_steps(ax, n):
             ax.broken_barh([(begins, length)], (low, 0.8), fc=color, ec="white")
             place = (begins + length / 2, low + 0.4)
             ax.text(*place, step, color="white", va="center", ha="center")
+        if step < 3 and sending > 1:  # it waits for the next block
+            wait = (begins + 1, sending - 1)
+            ax.broken_barh([wait], (0.1, 0.8), fc="none", ec="0.6", hatch="//")
         begins += max(1, sending)
 
 
@@ -595,19 +614,20 @@ for ax, n in zip(axes, (0.5, 2.0), strict=True):
 plotting.show(
     axes[0],
     "Bars in time. Left, with short blocks, sending goes on without a gap, and after "
-    "each computation but the last the rank waits as long again. Right, computing "
+    "each computation but the last the rank waits (hatched) as long again, until the "
+    "block has come. Right, computing "
     "goes on without a gap.",
 )
 
 # %% [markdown]
-# Here are the machines of the ring attention paper (its table 2) at their peak. NVLink connects the GPUs within a machine, InfiniBand connects machines, and TPUs are Google's chips:
+# Here are the machines of the ring attention paper (its table 2) at their peak, with a causal mask in zigzag in the last column. NVLink connects the GPUs within a machine, InfiniBand connects machines, and TPUs are Google's chips:
 
 # %%
-print(f"{'':19}{'n from':>8}{'4 query heads share':>22}")
+print(f"{'':19}{'n from':>8}{'4 query heads share':>22}{'and a causal mask':>20}")
 for cluster in CLUSTERS:
     block = smallest_hidden_block(cluster)
     shared = smallest_hidden_block(cluster, heads_per_kv_head=4)
-    print(f"{cluster.name:19}{block:8,.0f}{shared:22,.0f}")
+    print(f"{cluster.name:19}{block:8,.0f}{shared:22,.0f}{2 * shared:20,.0f}")
 
 # %% [markdown]
 # (For InfiniBand the paper prints 24.5 thousand, but its own two columns give 24,960. The paper is from 2023. An H100 with 989 · 10¹² operations and 50 GB a second would need 19,780 tokens.) What do more and more ranks bring for a text of a million tokens?
@@ -776,7 +796,7 @@ for n in (128, 256, 512, 1024):
     print(f"{n:5} tokens {row}{step:8.1f}{waiting:15.1f}")
 
 # %% [markdown]
-# *A step takes about as long as the longer of the two. With short blocks that's the sending, with long ones the computing.* (Nothing is really sent here, so only the order of the program is tried. A busy machine can shift the break-even, so compare the columns within a row. And from 512 to 1,024 tokens computing takes more than four times as long. Why, we haven't measured.) The last column waits for the next block before it computes, and takes about the sum. So it's the order of two lines that decides: `arriving = yield ...`, then compute, then `arriving()`.
+# *A step takes about as long as the longer of the two. With short blocks that's the sending, with long ones the computing.* (Nothing is really sent here, so only the order of the program is tried. A busy machine can shift the break-even, so compare the columns within a row. And from 512 to 1,024 tokens computing takes more than four times as long. Why, we haven't measured.) The last column waits for the next block before it computes, and takes about the sum. With such a link it's the order of two lines that decides: `arriving = yield ...`, then compute, then `arriving()`.
 
 # %% [markdown]
 # ## 15.8 What a kernel leaves out
@@ -839,7 +859,7 @@ for row in read_rows("traffic"):
     print(f"sent {ratio:.2f} times that")
 
 # %% [markdown]
-# *Four ranks on one machine, all their bytes together.* Three operations send what we count. `reduce_scatter` sends a quarter more. Our library builds it from four calls of `dist.reduce`, since older versions of gloo don't have it as one operation. In the last row each part goes straight to the rank that adds it, and that's as many bytes as counted. So with four ranks it's gloo's `reduce` that sends a quarter more than it must.
+# *Four ranks on one machine, all their bytes together.* Three operations send what we count. `reduce_scatter` sends a quarter more. Our library builds it from four calls of `dist.reduce`, since older versions of gloo don't have it as one operation. In the last row each part goes straight to the rank that adds it, and that's as many bytes as counted. That points to gloo's `reduce`, which we haven't measured alone.
 
 # %% [markdown]
 # ## 15.10 More ranks than cores
@@ -918,7 +938,7 @@ for P in (2, 4, 8, 16, 32, 64):
 # | the texts of a batch | data parallelism | gradients, summed before each update |
 # | texts, and also weights and the optimizer's numbers | ZeRO stage 3 (2019), FSDP (2023) | a layer's weights, gathered when it's needed, and its gradients |
 # | heads, and the hidden features of the feed-forward network | tensor parallelism (section 15.2) | two sums in each layer, forward |
-# | tokens | context parallelism (section 15.4), also called sequence parallelism, a name that Megatron-LM has for something else (section 15.9) | keys and values |
+# | tokens | context parallelism (section 15.4), also called sequence parallelism, a name that Megatron-LM has for something else (section 15.9) | keys and values; in training the gradients of the weights, too |
 # | layers | pipeline (GPipe, 2018) | what one layer hands to the next, where that's on another rank |
 # | experts of a mixture | expert parallelism (GShard, 2020) | tokens to their experts, and back |
 #
@@ -996,7 +1016,7 @@ except RanksFailed as error:
 # 2. **Heads** divide because the output projection is a sum over heads. That takes one `all_reduce` forward and one backward.
 # 3. **Tokens** divide because partial results merge by their `lse`. In a ring a rank has only two traveling blocks at a time, forward. Forward it sends as much as dividing by heads does, or $1/g$ of that where $g$ query heads share their keys.
 # 4. **Counted**, our ring sends $(P-1)\,N$ forward and $(2P-1)\,N$ backward (more if gradients are float32 and keys aren't). Gathering sends as much forward and less backward, and holds more. Zigzag gives every rank the same work under a causal mask, if the text fills all places.
-# 5. **On paper**, forward and without a mask, sending is hidden once a block has at least $F / (g S)$ tokens, with numbers of two bytes. Past $g L S / F$ ranks a longer ring isn't faster. Dividing heads as well helps, and sends something too.
+# 5. **On paper**, forward and without a mask, sending is hidden once a block has at least $F / (g S)$ tokens, with numbers of two bytes. With a causal mask in zigzag it takes twice as many. Past $g L S / F$ ranks a longer ring isn't faster. Dividing heads as well helps, and sends something too.
 
 # %% tags=["nbval-ignore-output"]
 widgets.predictions()

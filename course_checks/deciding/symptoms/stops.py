@@ -131,8 +131,8 @@ def only_some_cases_stop(answer: WrongAnswer) -> Diagnosis | None:
     if seen["type"] in ("RuntimeError", "ValueError", "IndexError") and SHAPES.search(seen["message"]):
         return symptom(
             f"two shapes that do not fit each other meet there.{some}",
-            "print the shapes right before that line (.T turns all axes around, .mT the last two alone); failing_case() "
-            "hands you the arguments that stop it.",
+            "print the shapes right before that line (a sum over an axis loses it without keepdim=True; .T turns all axes "
+            "around, .mT the last two alone); failing_case() hands you the arguments that stop it.",
             "shapes do not fit",
         )
     if "view size is not compatible" in seen["message"]:

@@ -31,8 +31,10 @@ const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
 export function short(x) {
   if (Number.isNaN(x)) return "NaN";
   if (!Number.isFinite(x)) return x < 0 ? "−∞" : "∞";
-  const size = Math.abs(x);
-  const text = size === 0 ? "0" : size < 0.01 ? x.toExponential(0) : size < 10 ? x.toFixed(2) : size < 1000 ? x.toFixed(0) : x.toExponential(0);
+  const exact = Number(x.toPrecision(7)); // 52.5 where a sum came to 52.49999999
+  const size = Math.abs(exact);
+  const decimals = size < 10 ? 2 : 1;
+  const text = size === 0 ? "0" : size < 0.01 || size >= 1000 ? exact.toExponential(0) : exact.toFixed(decimals);
   return (text.includes(".") && !text.includes("e") ? text.replace(/\.?0+$/, "") : text).replace(/-/g, "−").replace("e+", "e");
 }
 
@@ -462,7 +464,7 @@ function render({ model, el }) {
     const font = `${Math.max(10.5, Math.min(13, cell / 2.8))}px ${FONT}`;
     Object.assign(pen, { fillStyle: Number.isFinite(x) ? ink : INK, font, textBaseline: "middle", textAlign: "center" });
     // Few letters fit: ".32", "1.5"; the sentence below has the number in full.
-    pen.fillText(short(size >= 1 && size < 1000 ? Number(x.toFixed(1)) : x).replace(/^(−?)0\./, "$1."), left + cell / 2, top + cell / 2, cell - 3);
+    pen.fillText(short(size >= 1 && size < 1000 ? Number(Number(x.toPrecision(7)).toFixed(size < 10 ? 1 : 0)) : x).replace(/^(−?)0\./, "$1."), left + cell / 2, top + cell / 2, cell - 3);
   }
 
   /** The mark of a cell that is no longer as at first. */
