@@ -156,3 +156,4 @@ def test_what_to_try_and_the_sentences_are_not_to_be_read_on_the_page_before_an_
     source = with_questions("### 4.7 · One matrix\n\ntext\n\n- **a.** x\n- **b.** y")
     without = re.sub(r"<script.*?</script>", "", source)
     assert "not yet" in source and "not yet" not in without and "- **b.** y" in without
+    assert source.startswith("(try-4-7)=\n### 4.7")  # a link to the question leads to its heading

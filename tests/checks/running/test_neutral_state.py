@@ -2,6 +2,7 @@
 
 import builtins
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -103,3 +104,13 @@ def test_two_runs_draw_the_same_numbers_and_leave_the_notebooks_alone():
     with neutral_state():
         assert torch.equal(torch.rand(3), first)
     assert torch.equal(torch.rand(1), expected)
+
+
+def test_a_transposed_batch_warns_nobody_of_a_file_of_this_package():
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        with neutral_state():
+            warnings.warn("The use of `x.T` on tensors of dimension other than 2 is deprecated", stacklevel=1)
+            warnings.warn("something else", stacklevel=1)
+        warnings.warn("The use of `x.T` on tensors outside of an answer", stacklevel=1)
+    assert [str(warning.message).split()[0] for warning in seen] == ["something", "The"]
