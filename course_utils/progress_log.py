@@ -254,12 +254,12 @@ def _next(lessons: dict[int, dict[str, dict]], passed: dict[str, Entry]) -> str:
     left = [number for number in order[start:] + order[:start] if number not in passed]
     if not left:
         return "Every exercise is passed."
-    todo = [number for number in left if exercises[number]["is_core"]] or left
-    first, minutes = exercises[todo[0]], sum(exercises[number]["minutes"] for number in todo)
+    coming = [number for number in left if exercises[number]["is_core"]] or left
+    first, minutes = exercises[coming[0]], sum(exercises[number]["minutes"] for number in coming)
     time = f"{minutes} minutes" if minutes < 100 else f"{minutes / 60:.0f} hours"
     path = "the short path's" if first["is_core"] else "the short path is done: the other"
-    several = f"; {path} {len(todo)} exercises that are left take about {time}" if len(todo) > 1 else ""
-    return f"Next: {todo[0]} · {first['title']} ({first['minutes']} minutes){several}."
+    several = f"; {path} {len(coming)} exercises that are left take about {time}" if len(coming) > 1 else ""
+    return f"Next: {coming[0]} · {first['title']} ({first['minutes']} minutes){several}."
 
 
 def _one_lesson(lesson: int, exercises: dict[str, dict], entries: Entries) -> list[list[Sequence[str]]]:

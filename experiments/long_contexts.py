@@ -3,8 +3,7 @@
 Memory and time of attention, explicit, in blocks, and in blocks with autograd's own backward pass, at lengths up to 32,768
 (causal, one head of size 64, in single precision), with and without the backward pass. Each is measured in a process of its own,
 which does a short one first, so that what a library loads once does not count. Then lesson 12's language model reads 11 texts of
-4,096 characters, which don't overlap, with several caches: bits by position, and beyond the first 512 by text (``at`` is the
-text's number). The same texts are cut to the latest characters before the one that is
+4,096 characters, which don't overlap, with several caches: bits by position, and by text beyond the first 512. The same texts are cut to the latest characters before the one that is
 asked for: bits by what is left, with the standard error of the difference to 512. Then it writes 20,000 characters: how fast, by
 position. Seconds are those of one machine.
 """
@@ -51,7 +50,7 @@ CACHES: dict[str, dict[str, int]] = {  # name -> what start_window is given; not
 }
 WRITERS = ("everything", "first 4, latest 508")
 CUTS, EVERY_PLACE = (8, 16, 32, 64, 128, 256, 512), 28  # characters that are left; from one place asked for to the next
-FIELDS = ("what", "kind", "length", "at", "bits", "error", "megabytes", "seconds")
+FIELDS = ("what", "kind", "length", "at", "text", "bits", "error", "megabytes", "seconds")
 
 
 def explicit(q: Tensor, k: Tensor, v: Tensor, causal: bool = True) -> Tensor:
@@ -140,7 +139,7 @@ def read(name: str) -> list[dict[str, object]]:
     by_place = torch.stack(bits)  # (READ, texts)
     pieces, beyond = by_place.unflatten(0, (-1, PIECE)).mean(dim=(1, 2)), by_place[TRAINED:].mean(dim=0)
     rows = [row("reading", name, READ, at=PIECE * i, bits=value) for i, value in enumerate(pieces.tolist())]
-    return rows + [row(f"beyond {TRAINED}", name, READ, at=i, bits=value) for i, value in enumerate(beyond.tolist())]
+    return rows + [row("reading", name, READ, text=i, bits=value) for i, value in enumerate(beyond.tolist())]
 
 
 @torch.no_grad()
@@ -186,7 +185,7 @@ def write(name: str) -> list[dict[str, object]]:
 
 def row(what: str, kind: str, length: int, **measured: float) -> dict[str, object]:
     """A row of ``FIELDS``, empty where nothing was measured."""
-    found = {name: value if name == "at" else f"{value:.4g}" for name, value in measured.items()}
+    found = {name: value if name in ("at", "text") else f"{value:.4g}" for name, value in measured.items()}
     return dict.fromkeys(FIELDS, "") | {"what": what, "kind": kind, "length": length} | found
 
 

@@ -854,7 +854,7 @@ quiz_14_9 = "c"
 # - **b.** in the third row the state has as many numbers as in the first, and it recalls about half as much. In the fourth and the fifth it has twice as many, and larger keys help more than larger values. So it matters what the numbers are for.
 # - **c.** more numbers in a key are more directions that are at right angles to one another, and that helps most. Larger values help as well, since they are easier to tell from a mixture. (The lesson has both for random keys and values, with nothing trained.) It hits early and late pairs alike, and it's there after any training.
 # - **d.** ten times as many updates bring a few hundredths at most. What is missing is half.
-# - **e.** with repetitions the text is as long and as much is written, and it's right as often as with 8 pairs alone. (The whole state is multiplied by eight, and the norm behind the layer takes that out.)
+# - **e.** with repetitions the text is as long and as much is written, and it's right as often as with 8 pairs alone. The whole state is multiplied by eight, and the norm behind the layer takes that out.
 
 # %% tags=["check"]
 check("14.9", quiz_14_9)

@@ -771,7 +771,7 @@ widgets.predict(
 # | `(case, name)` | a list of two times, with 3 ranks and with 4, in tiles of 4. For the cases `"full"`, `"half"`, `"window"` and the names `"contiguous"`, `"zigzag"`, `"striped"`. That makes 9 lists |
 # | `("window, tile 1", name)` | the same for `"window"` in tiles of 1. That makes 3 lists |
 # | `("best", case)` | the name that finishes first with 4 ranks, for the three cases and for `"window, tile 1"`. That makes 4 names |
-# | `"times as fast"` | how many times as fast the zigzag on 4 ranks is as a single rank, in the case `"half"` in tiles of 4. A single rank has all 96 places in a row |
+# | `"times as fast"` | the speedup of zigzag on 4 ranks over a single rank, in the case `"half"` in tiles of 4. A single rank has all 96 places in a row |
 # | `"mine"` | positions `(4, 24)` of a division of your own, each of the 96 places once. In tiles of 4 its time must be at most 5 % above the best of the three in each case, `"full"`, `"half"` and `"window"` |
 
 # %% tags=["exercise"]
@@ -975,7 +975,7 @@ print(f"the model in one process: {nats.item() / math.log(2):.5f} bits per chara
 #
 # <details><summary>Answers</summary>
 #
-# On 4 ranks a rank has 128 characters. In each of 4 layers it sends three times keys and values, $2 \cdot 2 \cdot 32 \cdot 128$ numbers of 4 bytes, and 128 positions of 8 bytes: $4 \cdot 3 \cdot (65{,}536 + 1{,}024) = 798{,}720$. On 8 ranks it's $4 \cdot 7 \cdot (32{,}768 + 512) = 931{,}840$. A rank sends $(P - 1) / P$ of all keys, values and positions, so with more ranks that hardly grows. The memory falls from 4.4 to 3.5 MB in the ring and from 4.6 to 3.7 MB when gathering. 3 MB of that are the weights, which every rank has whole. What is left falls by half, or a little more.
+# On 4 ranks a rank has 128 characters. In each of 4 layers it sends three times keys and values, $2 \cdot 2 \cdot 32 \cdot 128$ numbers of 4 bytes, and 128 positions of 8 bytes: $4 \cdot 3 \cdot (65{,}536 + 1{,}024) = 798{,}720$. On 8 ranks it's $4 \cdot 7 \cdot (32{,}768 + 512) = 931{,}840$. A rank sends $(P - 1) / P$ of all keys, values and positions, so with more ranks that hardly grows. The memory falls from 4.4 to 3.5 MB in the ring and from 4.6 to 3.7 MB when gathering. 3 MB of that are the weights, which every rank has whole. What is left falls by more than half.
 # </details>
 
 # %% [markdown]

@@ -40,7 +40,7 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=88)
 torch.set_num_threads(1)  # small tensors: threads would only get in each other's way
 
 # %% [markdown]
-# Attention pays for a text of $L$ tokens in two places. In training, each head compares every query with every key, which makes $L^2$ weights. When it writes, the model keeps the keys and values of all that came before, and reads them all at every step. That's harmless for a sentence, but not for a book of a few hundred thousand tokens. (Reading a long prompt before it writes is like training, without the backward pass.)
+# Attention pays for a text of $L$ tokens in two places. In training, each head compares every query with every key, which makes $L^2$ weights. While a model writes, it keeps the keys and values of all that came before, and reads them all at every step. That's harmless for a sentence, but not for a book of a few hundred thousand tokens. (Reading a long prompt before it writes is like training, without the backward pass.)
 #
 # We take three ways out. You can compute **exactly the same** without ever holding all the weights. You can **look back less far**. Or you can give up the softmax and squeeze the past into a **state** that never grows.
 #
@@ -181,7 +181,7 @@ def measured(what, by, column):
     """Kind -> length or place in the text -> a number of the table."""
     found = {}
     for row in read_rows("long_contexts"):
-        if row["what"] == what:
+        if row["what"] == what and row[by]:
             found.setdefault(row["kind"], {})[int(row[by])] = float(row[column])
     return found
 
@@ -214,7 +214,7 @@ plotting.show(
 # %% [markdown]
 # *Each point was measured once, in a process of its own, minus what the process already held (`python -m experiments long_contexts`). From 4,096 on, twice the length takes the explicit form about four times the memory. In blocks twice the length never takes more than about twice the memory. (At 32,768 the explicit form would need about 19 GB, so we stopped it at 16,384.)*
 #
-# The third curve has blocks too, but leaves the backward pass to autograd, which keeps what each block has made. It grows as steeply as the explicit form. It takes half as much because of the mask. Nearly half of its blocks are hidden, and it never makes them. The explicit form makes all weights, and for the mask one and a half tables more. Without a mask the blocks take more than the explicit form:
+# The third curve has blocks too, but leaves the backward pass to autograd, which keeps what each block has made. It grows as steeply as the explicit form. It takes half as much, because it skips the blocks that the mask hides, nearly half of them. The explicit form makes all weights, and for the mask one and a half tables more. Without a mask the blocks take more than the explicit form:
 
 # %%
 unmasked = measured("forward and backward, no mask", "length", "megabytes")
@@ -223,7 +223,7 @@ for kind, by_length in unmasked.items():
     print(f"{kind:38} {tables:.1f} tables of L x L at 8,192")
 
 # %% [markdown]
-# So blocks alone don't save the memory. They do once each is thrown away and computed again.
+# So blocks alone don't save the memory. You save it only if you throw each block away and compute it again.
 #
 # The price is that the scores are computed twice (*more*, "What blocks cost"). **Do exercise 14.1 now (6 minutes, {{exercises_link}}).** In 14.2 (*more*) you write the whole backward pass.
 
@@ -257,7 +257,8 @@ names["ylabel"] = "more bits per character"
 plotting.curves(places, more, ax=axes[1], **names)
 for ax in axes:
     plotting.mark_places(ax, {"trained to here": 512})
-axes[0].set_ylim(0, None), axes[1].set_ylim(-0.1, 0.2), axes[1].axhline(0, color="0.6")
+axes[0].set_ylim(0, None), axes[1].set_ylim(-0.02, 0.15)
+axes[1].axhline(0, color="0.6")
 plotting.show(
     axes[0],
     "Bits by position up to 4,096. Left, with everything they rise from 1.5 to 5 "
@@ -268,7 +269,7 @@ plotting.show(
 # %%
 for name, curve in bits.items():
     print(f"{name:20} up to 512 {curve[:8].mean():.2f}, beyond {curve[8:].mean():.2f}")
-by_text = measured("beyond 512", "at", "bits")
+by_text = measured("reading", "text", "bits")  # beyond the first 512
 by_text = {name: torch.tensor([*found.values()]) for name, found in by_text.items()}
 
 
@@ -357,7 +358,7 @@ for name, by_place in measured("writing", "at", "seconds").items():
     print(f"(lowest of 20: {speeds.min():.0f}, highest: {speeds.max():.0f})")
 
 # %% [markdown]
-# With a cache of 512 the end is written as fast as the beginning, and with one that keeps everything much more slowly. (That's processor time, of the fastest hundred characters of each thousand. How fast depends on the machine, so compare within a row. For the cache that keeps everything we gave a copy of the model more room.)
+# With a cache of 512 the end is written as fast as the beginning, and with one that keeps everything much more slowly. (We timed the fastest hundred characters of each thousand, in processor time. How fast depends on the machine, so compare within a row. For the cache that keeps everything we gave a copy of the model more room.)
 
 # %% [markdown]
 # **Keep the first ones, too?** Xiao et al. (2023) found that large models break when the first tokens leave the window. A softmax has to put its weight somewhere, they say, and many heads park spare weight there (an **attention sink**). If the first four stay, moved up to the window, those models go on. (The sink of exercise 14.1 is another way to the same end, a score with no position and no value.) For ours it makes hardly any difference:
@@ -369,7 +370,7 @@ for sinks, plain in pairs.items():
     print(f"{sinks}: {more:+.3f} bits against {plain}, plus or minus {wide:.3f}")
 
 # %% [markdown]
-# It has no sink at the beginning to miss. Lesson 13 measured that none of its heads gives the first letter more than an even share. Why large models have sinks and ours doesn't, we don't know. What if the first four *aren't* moved up? See "Places in the cache" (*more*). Exercise 14.3 (*more*) asks how far back a stack of windows reaches.
+# It has no sink at the beginning to miss. Lesson 13 measured that none of its heads gives the first letter more than an even share. Why large models have sinks and ours doesn't, we haven't tested. (Gu et al., 2024, trace when sinks appear in training.) What if the first four *aren't* moved up? See "Places in the cache" (*more*). Exercise 14.3 (*more*) asks how far back a stack of windows reaches.
 
 # %% [markdown]
 # ## 14.4 Without a softmax
@@ -420,7 +421,7 @@ print("chunks of 1: ", torch.allclose(in_chunks(q, k, v, 1), one_table, atol=1e-
 print(f"largest output {one_table.abs().max():.0f}")
 
 # %% [markdown]
-# If the whole text is there, chunks are the fastest of the three (*more*, "Where a state is faster"). For *writing*, one position at a time, you go step by step.
+# If the whole text is there, and long (here from 512 on), chunks are the fastest of the three (*more*, "Where a state is faster"). For *writing*, one position at a time, you go step by step.
 #
 # **Do exercise 14.4 now (10 minutes).** It adds what the paper has and we left out, a normalizer. In 14.5 (*more*) you write chunks with decay, which comes next.
 
@@ -497,7 +498,7 @@ for ax, (name, which) in zip(axes, panels, strict=True):
               for rule, options in rules.items()}
     names = {"xlabel": "position", "ylabel": ("cosine", "squared error")[which]}
     plotting.curves(torch.arange(16), curves, ax=ax, **names)
-    ax.set(title=name, ylim=(-0.05, 1.3))
+    ax.set_title(f"{name}:\n{names['ylabel']}"), ax.set_ylim(-0.05, 1.3)
 
 pairs = [read_back(straight, values, **rule) for rule in rules.values()]
 lowest = min(cosine.min().item() for cosine, _ in pairs)
@@ -513,7 +514,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# With keys as they are drawn, decay and the delta rule both give the latest values back better than adding does, and the directions of the first ones worse. (The error alone doesn't show that. Adding points better at the beginning, but with a cosine of 0.7 an error of 1 means that what it reads is 1.4 times too long.) At right angles adding and the delta rule lose nothing. There decay shows what it does: the directions are right, and what is old has become small. **Do exercise 14.6 now (6 minutes).** In 14.7 (*more*) you find a bug.
+# With keys as they are drawn, decay and the delta rule both give the latest values back better than adding does, and the directions of the first ones worse. (The error alone doesn't show that. Adding points better at the beginning, but with a cosine of 0.7 an error of 1 means that what it reads is 1.4 times as long as the value.) At right angles adding and the delta rule lose nothing. There decay shows what it does: the directions are right, and what is old has become small. **Do exercise 14.6 now (6 minutes).** In 14.7 (*more*) you find a bug.
 
 # %% [markdown]
 # ## 14.6 What a state can recall
@@ -765,7 +766,11 @@ print(f"mean square {(reads.square().sum() - 128) / (128 * 127):.3f},", end=" ")
 print(f"least possible {120 / (8 * 127):.3f}, at random {1 / 8:.3f}")
 
 # %% [markdown]
-# The trained keys are there already. So as long as a key counts 1 in its own read, and values are independent with mean 0, the average error of a read is as small as it can be. That bounds the error and not the recall. An answer is wrong where another value gets a larger product with what is read. For the value of a pair $j$ of the same text, the formula has $(k_i k_j^\top)$ times the square of that value, however large values are. What all the other pairs add is noise, which counts less the larger the values. So larger values help, but they don't help against a rival whose key is near.
+# The trained keys are there already. So as long as a key counts 1 in its own read, and values are independent with mean 0, the average error of a read is as small as it can be. That bounds the error and not the recall. An answer is wrong where another value gets a larger product with what is read. Let values have length 1. Then the right one gets about 1, and the value of a pair $j$ of the same text gets
+#
+# $$(k_i S)\, v_j^\top = k_i k_j^\top + \text{noise} .$$
+#
+# The noise comes from all other pairs. With random keys and values its standard deviation is about $\sqrt{N / (d_k d_v)}$, here 0.35, and 0.25 with values of size 128. So larger values make less noise, but they don't help against a rival whose key is near.
 #
 # Is a state a bad deal, then? A window of 512 numbers (the gray line) knows 7 of 64 pairs:
 
@@ -774,7 +779,7 @@ known = 64 * shares("once", "linear")[:, -1].mean().item()
 print(f"a window of 512 numbers: {512 // (8 + 64)} pairs of 64, the state: {known:.0f}")
 
 # %% [markdown]
-# So with values of 64 numbers the state recalls far more than a window of its size. A cache with values of 8 numbers would hold 32 pairs, about as many as the state recalls. (We didn't train one.) A cache grows with what it has to remember, and a state doesn't. No rule that we trained got around that. A rule decides *which* values stay, when a key comes back and when there are too many.
+# So with values of 64 numbers the state recalls far more than a window of its size. A cache with values of 8 numbers would hold 32 pairs, about as many as the state recalls. (We didn't train one.) A cache grows with what it has to remember, and a state doesn't. No rule that we trained got around that. When a key comes back, or there are too many, the rule decides *which* values stay.
 #
 # In exercise 14.10 (*more*) you run an experiment of your own.
 
@@ -810,7 +815,7 @@ for kind in ("linear", "decay", "delta"):
 # ## One decay for all
 # *More · 2 minutes*
 #
-# Where keys come twice, decay gets only 0.78 of the questions right even with four pairs. It has two things to do that disagree. The older value of a key should be gone soon, and the pairs of a long text should stay. If that's the reason, a layer that only ever sees four pairs should do better, with decays that are much smaller:
+# Where keys come twice, decay gets only 0.78 of the questions right even with four pairs. It has two things to do that disagree. The older value of a key should be gone soon, and the pairs of a long text should stay. If that's the reason, a layer that only ever sees four pairs should do better:
 
 # %% tags=["nbval-ignore-output"]
 rng = torch.Generator().manual_seed(3)
@@ -826,7 +831,7 @@ print(f"decays {decays.mean():.2f} on average", end=" ")
 print(f"({torch.tensor(4.0).sigmoid():.2f} before training)")
 
 # %% [markdown]
-# It does. (The softmax with decay gets everything right in the mixed training. It divides, so what counts is only the ratio of two weights.)
+# It does, and its decays have become much smaller. (The softmax with decay gets everything right in the mixed training. It divides, so what counts is only the ratio of two weights.)
 
 # %% [markdown]
 # ## What blocks cost
@@ -1195,7 +1200,7 @@ for place in (16, 256, 4095):
 # %% [markdown]
 # **A window without its first positions.** With our model nothing goes wrong. With another model, measure before you throw its sinks away.
 #
-# **What this lesson leaves out.** One can also keep fewer *bits* of each number in the cache, keep short codes from which keys and values are computed again (multi-head latent attention, lesson 07), throw away the positions that got little weight so far, or let each query choose a few blocks to look at (sparse attention). All of these make the bill of section 14.1 smaller in other ways.
+# **What this lesson leaves out.** One can also stretch positions, so that a longer text fits those of the training (position interpolation, Chen et al., 2023; YaRN, Peng et al., 2023), keep fewer *bits* of each number in the cache, keep short codes from which keys and values are computed again (multi-head latent attention, lesson 07), throw away the positions that got little weight so far, or let each query choose a few blocks to look at (sparse attention). All but the first make the bill of section 14.1 smaller in other ways. And whether a model *uses* a long context takes tests of its own.
 
 # %% [markdown]
 # ## Recap
@@ -1248,6 +1253,7 @@ widgets.predictions()
 # - Milakov, Gimelshein, *Online normalizer calculation for softmax*, 2018. Rabe, Staats, *Self-attention Does Not Need O(n²) Memory*, 2021.
 # - Dao et al., *FlashAttention*, 2022, algorithms 1 and 4: blocks, and a backward pass that computes the weights again. Dao, *FlashAttention-2*, 2023, section 3.1.
 # - Jiang et al., *Mistral 7B*, 2023, section 2: a window, and a cache of fixed size. Xiao et al., *Efficient Streaming Language Models with Attention Sinks*, 2023: why the first tokens matter in large models, and positions within the cache.
+# - Gu et al., *When Attention Sink Emerges in Language Models*, 2024. Chen et al., *Extending Context Window of Large Language Models via Positional Interpolation*, 2023. Peng et al., *YaRN*, 2023.
 # - Welch, *Lower Bounds on the Maximum Cross Correlation of Signals*, 1974: how far apart directions can be.
 # - Katharopoulos et al., *Transformers are RNNs*, 2020: linear attention. Sun et al., *Retentive Network*, 2023: decay, and three forms. Schlag et al., *Linear Transformers Are Secretly Fast Weight Programmers*, 2021: the delta rule.
 # - Yang et al., *Parallelizing Linear Transformers with the Delta Rule over Sequence Length*, 2024, and *Gated Delta Networks*, 2024. Dao, Gu, *Transformers are SSMs* (Mamba-2), 2024: states as masked attention.

@@ -248,7 +248,7 @@ plotting.show(
 #
 # Now each rank keeps its queries, and blocks of keys and values travel. In each step but the last a rank hands the block that it holds to the next rank, and the last rank hands its block to rank 0. While a block is on its way, the rank attends to it and merges what comes out with what it has collected so far. We count steps from 0, as we do ranks. In step 0 each rank has its own block, and after $P$ steps every query has met every key. This is **ring attention** (Liu, Zaharia, Abbeel, 2023). To divide attention by tokens is called **context parallelism**.
 #
-# What does one rank's program look like? Here is the smallest one, in which each rank hands on its number and gets that of the rank before it. The line `arriving = yield (x,)` does the sending. After it the program goes on at once, while the tensors travel. To get what has come in, it calls `arriving()`, which waits if it has to. The same program can be run by real processes, where a `Communicator` does the sending, or by one process that takes all ranks in turn:
+# What does one rank's program look like? Here is the smallest one, in which each rank hands on its number and gets that of the rank before it. At the line `arriving = yield (x,)` it hands over what is to be sent, and whoever runs it sends it on. The program goes on at once, while the tensors travel. To get what has come in, it calls `arriving()`, which waits if it has to. The same program can be run by real processes, where a `Communicator` does the sending, or by one process that takes all ranks in turn:
 
 
 # %%
@@ -297,7 +297,7 @@ print("as one process:", torch.allclose(torch.cat(outputs, dim=2), expected, ato
 # %% [markdown]
 # The library's `ring_attention` adds masks and a backward pass. It makes the attention weights again, block by block, as in lesson 14. A weight is $e^{s_{ij} - \ell_i}$, where $\ell_i$ is the final `lse` of query $i$, over **all** keys. And the gradient with respect to a score is that weight times $\bar o_i v_j^\top - \bar o_i o_i^\top$, where $\bar o_i$ is the gradient of the output $o_i$. Only $k_j$ and $v_j$ come from another rank. They go around once more, and their gradients with them, to which each rank adds its part ("The way back", *more*, has the code).
 #
-# Let's run it and gathering on four ranks, with a causal mask and two key/value heads for four query heads. `Communicator` counts the bytes. `Ring` holds what all ranks must agree on, who has which tokens and the mask:
+# Let's run both the ring and gathering on four ranks, with a causal mask and two key/value heads for four query heads. `Communicator` counts the bytes. `Ring` holds what all ranks must agree on, who has which tokens and the mask:
 
 # %%
 B, H, H_KV, L, D, P = 2, 4, 2, 48, 6, 4
@@ -405,11 +405,11 @@ more = "in the ring" if sum(sent["ring"]) > sum(sent["gather"]) else "in gatheri
 widgets.came_out("15.B", "as many in both" if len(set(sent.values())) < 2 else more)
 
 # %% [markdown]
-# Here $N$ stands for the bytes of one rank's keys and values. For the ring we counted what each rank handed on. For gathering we use a formula, and below it stands what really went out when we measured it. It gathers forward, by `all_gather`. Backward each rank has gradients for all keys, and a `reduce_scatter` adds them up and gives each rank its own (section 15.9 has more of both).
+# Here $N$ stands for the bytes of one rank's keys and values. For the ring we counted what each rank handed on. For gathering we use a formula, and below it stands what really went out when we measured it. Gathering uses `all_gather` forward. Backward each rank has gradients for all keys, and a `reduce_scatter` adds them up and gives each rank its own (section 15.9 has more of both).
 #
 # **Forward** both send $(P-1)\,N$. Either way each of $P$ blocks goes to $P - 1$ other ranks. Without a mask there's no way around that, if queries stay where they are and each rank computes all heads. Under our causal mask the last rank's keys are of no use to the others, and both methods send them anyway.
 #
-# **Backward** the keys and values of a ring go around again with their gradients, and the gradients need one more hop. (After $P - 1$ hops a block stands at the rank just before its owner's.) That makes $(2P-1)\,N$. Gathering has kept all the keys and sends only gradients, $(P-1)\,N$. With fewer key/value heads (lesson 07) $N$ shrinks for both.
+# **Backward** the keys and values of a ring go around again with their gradients, and the gradients need one more hop. (After $P - 1$ hops a block stands at the rank just before its owner's.) That makes $(P-1)\,N + P\,N = (2P-1)\,N$. Gathering has kept all the keys and sends only gradients, $(P-1)\,N$. With fewer key/value heads (lesson 07) $N$ shrinks for both.
 #
 # **By heads or by tokens?** By heads, an `all_reduce` of the outputs sends $2\,\frac{P-1}{P}$ times $L H d$ numbers, where $d$ is the size of a head and a token has $H d$ numbers. By tokens, a ring sends $P - 1$ times the keys and values of $L / P$ tokens, which is $2\,\frac{P-1}{P}$ times $L H_{kv}\, d$. So they send equally much if every query head has its own keys. If $g$ query heads share their keys, the ring sends $1/g$ as much. Here $g$ is 2:
 
@@ -428,7 +428,7 @@ for g in (1, 2, 8):
         print(f"g = {g}, {name:9} {there:7} {back:9} {there + back:9}")
 
 # %% [markdown]
-# Without shared keys dividing by heads sends less than a ring in all, with $g = 2$ a little more, and with more sharing much more. (That's attention alone. In training, ranks that divide tokens must also add up the gradients of the model's weights, as in data parallelism, and ranks that divide heads needn't.) Bytes aren't everything. By heads no rank waits under a causal mask, since all have the same tokens to look at. By tokens each rank needs all of the weights, but only its part of the text.
+# Without shared keys dividing by heads sends less than a ring in all, with $g = 2$ a little more, and with more sharing much more. (That's attention alone. In training, ranks that divide tokens must also add up the gradients of the model's weights, as in data parallelism, and ranks that divide heads needn't, unless several hold the same key/value head.) Bytes aren't everything. By heads no rank waits under a causal mask, since all have the same tokens to look at. By tokens each rank needs all of the weights, but only its part of the text.
 #
 # Back to the ring and gathering. In all, gathering sends less. But it costs time, since in ours nothing is computed until everything has arrived, and so no sending is hidden (section 15.7). And it costs **memory**. Let's count all tensors that a rank has at once, for a text of 1,024 tokens on 2 to 64 ranks. One process is enough for that, if what arrives is a copy. A third method gathers first and then goes through the keys in blocks, forward and backward, by lesson 14's `attention_in_blocks`. (On a first reading you can go straight to the figure.)
 
@@ -610,7 +610,7 @@ for ax, n in zip(axes, (0.5, 2.0), strict=True):
     draw_steps(ax, n)
     ax.set_yticks([0.5, 1.5], ["computing", "sending"])
     ax.set(xlim=(0, 1 + 3 * max(1, 1 / n)), title=f"n = {n:g} F / S")
-    ax.set_xlabel("time; computing one step takes 1")
+    ax.set_xlabel("time; unit: computing one block")
 plotting.show(
     axes[0],
     "Bars in time. Left, with short blocks, sending goes on without a gap, and after "
@@ -682,7 +682,7 @@ plotting.show(
 # %% [markdown]
 # *Past $g L S / F$ ranks ($g$ query heads share a key/value head), at the dotted lines, a longer ring isn't any faster.* The blocks have become too short to hide what is sent, and each rank still has to receive nearly all keys and values of the text, whatever $P$ is. Gathering, as modeled here, receives as much and computes only after that, so its time is the sum of the two and the ring's the larger one. At the bend it takes twice as long. Far from the bend, on either side, a ring gains little over gathering.
 #
-# All this is for the forward pass and without a mask ("The way back", *more*, has the other direction). The times are lower bounds, since no machine reaches its peak and starting a message takes time. A ratio of two lower bounds isn't a bound on "times as fast". If the chips did only half of their peak, half as many tokens would hide the sending, and the flat part would lie twice as high, because the single rank that we compare with has become slower. What more ranks can do is in "A ring for each head" (*more*).
+# All this is for the forward pass and without a mask ("The way back", *more*, has the other direction). The times are lower bounds, since no machine reaches its peak and starting a message takes time. If the chips did only half of their peak, half as many tokens would hide the sending, and the flat part would lie twice as high, because the single rank that we compare with has become slower. So "times as fast" isn't a bound in either direction. What more ranks can do is in "A ring for each head" (*more*).
 
 # %% [markdown]
 # ## The way back
@@ -796,7 +796,7 @@ for n in (128, 256, 512, 1024):
     print(f"{n:5} tokens {row}{step:8.1f}{waiting:15.1f}")
 
 # %% [markdown]
-# *A step takes about as long as the longer of the two. With short blocks that's the sending, with long ones the computing.* (Nothing is really sent here, so only the order of the program is tried. A busy machine can shift the break-even, so compare the columns within a row. And from 512 to 1,024 tokens computing takes more than four times as long. Why, we haven't measured.) The last column waits for the next block before it computes, and takes about the sum. With such a link it's the order of two lines that decides: `arriving = yield ...`, then compute, then `arriving()`.
+# *A step takes about as long as the longer of the two. With short blocks that's the sending, with long ones the computing.* (Nothing is really sent here, so only the order of the program is tried. A busy machine can shift the break-even, so compare the columns within a row. And from 512 to 1,024 tokens computing takes more than four times as long. Why, we haven't measured.) In the last column the program waits for the next block before it computes, and that takes about the sum. With such a link it's the order of two lines that decides: `arriving = yield ...`, then compute, then `arriving()`.
 
 # %% [markdown]
 # ## 15.8 What a kernel leaves out

@@ -104,13 +104,14 @@ SMALL = {
             "EVERY_PLACE": 6,
             "TEXTS": 2,
             "READ": 16,
+            "TRAINED": 8,
             "PIECE": 8,
             "WRITTEN": 12,
             "EVERY": 6,
             "TIMED": 3,
             "CACHES": {"everything": {}, "first 4, latest 508": {"window": 3, "sinks": 2}},
         },
-        2 * 4 + 2 + 2 * 2 + 2 + 2 * 2,
+        2 * 4 + 2 + 2 * 2 + 2 * 2 + 2 + 2 * 2,
     ),
     "recall": (
         {
