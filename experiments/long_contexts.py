@@ -3,9 +3,9 @@
 Memory and time of attention, explicit, in blocks, and in blocks with autograd's own backward pass, at lengths up to 32,768
 (causal, one head of size 64, in single precision), with and without the backward pass. Each is measured in a process of its own,
 which does a short one first, so that what a library loads once does not count. Then lesson 12's language model reads 11 texts of
-4,096 characters, which don't overlap, with several caches: bits by position, and by text beyond the first 512. The same texts are cut to the latest characters before the one that is
-asked for: bits by what is left, with the standard error of the difference to 512. Then it writes 20,000 characters: how fast, by
-position. Seconds are those of one machine.
+4,096 characters, which don't overlap, with several caches: bits by position, and by text beyond the first 512. The same texts
+are cut to the latest characters before the one that is asked for: bits by what is left, with the standard error of the
+difference to 512. Then it writes 20,000 characters: how fast, by position. Seconds are those of one machine.
 """
 
 import math
