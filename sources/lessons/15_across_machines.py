@@ -796,7 +796,7 @@ for n in (128, 256, 512, 1024):
     print(f"{n:5} tokens {row}{step:8.1f}{waiting:15.1f}")
 
 # %% [markdown]
-# *A step takes about as long as the longer of the two. With short blocks that's the sending, with long ones the computing.* (Nothing is really sent here, so only the order of the program is tried. A busy machine can shift the break-even, so compare the columns within a row. And from 512 to 1,024 tokens computing takes more than four times as long. Why, we haven't measured.) In the last column the program waits for the next block before it computes, and that takes about the sum. With such a link it's the order of two lines that decides: `arriving = yield ...`, then compute, then `arriving()`.
+# *A step takes about as long as the longer of the two. With short blocks that's the sending, with long ones the computing.* (Nothing is really sent here, so only the order of the program is tried. A busy machine can shift the break-even, so compare the columns within a row. And from 512 to 1,024 tokens computing takes more than four times as long. Why, we haven't measured.) In the last column the program waits for the next block before it computes, and that takes about the sum. (With 1,024 tokens single times scatter by as much as the sending takes.) With such a link it's the order of two lines that decides: `arriving = yield ...`, then compute, then `arriving()`.
 
 # %% [markdown]
 # ## 15.8 What a kernel leaves out
