@@ -18,7 +18,17 @@ function let_wide_formulas_be_reached() {
   }
 }
 
+/** A figure that the page makes small opens in its own size, where one can zoom in. */
+function let_pictures_be_opened() {
+  for (const picture of document.querySelectorAll(".cell_output img:not(a img)")) {
+    const whole = Object.assign(document.createElement("a"), { href: picture.src, className: "whole-picture" });
+    picture.replaceWith(whole);
+    whole.append(picture);
+  }
+}
+
 name_buttons();
+let_pictures_be_opened();
 window.addEventListener("load", () => {
   name_buttons();
   globalThis.MathJax?.startup?.promise?.then(let_wide_formulas_be_reached);
