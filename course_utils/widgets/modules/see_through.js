@@ -31,10 +31,8 @@ const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
 export function short(x) {
   if (Number.isNaN(x)) return "NaN";
   if (!Number.isFinite(x)) return x < 0 ? "−∞" : "∞";
-  const exact = Number(x.toPrecision(7)); // 52.5 where a sum came to 52.49999999
-  const size = Math.abs(exact);
-  const decimals = size < 10 ? 2 : 1;
-  const text = size === 0 ? "0" : size < 0.01 || size >= 1000 ? exact.toExponential(0) : exact.toFixed(decimals);
+  const exact = Number(x.toPrecision(7)), size = Math.abs(exact); // 52.5 where a sum came to 52.49999999
+  const text = size === 0 ? "0" : size < 0.01 || size >= 1000 ? exact.toExponential(0) : exact.toFixed(size < 10 ? 2 : 1);
   return (text.includes(".") && !text.includes("e") ? text.replace(/\.?0+$/, "") : text).replace(/-/g, "−").replace("e+", "e");
 }
 
