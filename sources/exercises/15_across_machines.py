@@ -868,8 +868,8 @@ quiz_15_10 = "c"
 # Why each option is right or wrong:
 #
 # - **a.** the mask halves the work, and work is what hides the sending. With less of it there is less to hide behind, not more.
-# - **b.** that's $F / (g S)$, the bound without a mask. Zigzag gives all ranks the same work in every step, so no rank waits for another one to finish. But each may wait for its block. The blocks travel whole, since the part that this rank's queries don't see, those of another rank do. So the bytes are the same as before, and half of the work is left to hide them.
-# - **c.** without a mask it would be $F / (g S) = 5000 / 4 = 1250$ tokens. Work grows with the square of the tokens, and bytes grow with the tokens. With half of the work, twice as many tokens are needed before the two are equal again.
+# - **b.** that's the bound without a mask. The blocks travel whole all the same, since the part that this rank's queries don't see, those of another rank do. So the bytes are as before, and half of the work is left to hide them.
+# - **c.** without a mask it would be F / (g S) = 5000 / 4 = 1250 tokens. Work grows with the square of the tokens, and bytes grow with the tokens. With half of the work, twice as many tokens are needed before the two are equal again.
 # - **d.** the mask is in that, but each query head would have keys of its own. Four heads that share a key/value head send a quarter.
 
 # %% tags=["check"]

@@ -203,6 +203,13 @@ def test_see_through_shows_its_numbers_on_a_phone(visitor, name):
     assert shown.evaluate("node => node.scrollWidth <= node.clientWidth + 1")
 
 
+def test_a_figure_opens_in_its_own_size(visitor):
+    page = visitor.visit("notebooks/14_long_contexts.html", width=390)
+    figure = page.locator(".cell_output a.whole-picture").first
+    assert figure.locator("img").get_attribute("alt") and figure.get_attribute("href").endswith(".png")
+    assert page.locator(".cell_output img:not(a img)").count() == 0
+
+
 def test_code_is_copied_by_a_button(visitor):
     page = visitor.visit("notebooks/04_scaled_dot_product_attention.html")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
