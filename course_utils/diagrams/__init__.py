@@ -27,6 +27,7 @@ from .shadows import areas, projection
 from .shifted import shifted_targets
 from .streams import residual_stream, straight_streams
 from .vectors import clock_hands, rotation, word_map
+from .window import window_places
 
 __all__ = [
     "Beam", "architecture", "areas", "attention_flow", "attention_lines", "beam_tree", "cache_strip",
@@ -34,5 +35,5 @@ __all__ = [
     "head_wiring", "head_wirings", "induction", "influence_maps", "legend", "look_step_speak", "looked_at", "lookup",
     "mask_cells", "mask_gallery", "masked_weights", "matmul", "moved_outputs", "multi_head", "projection", "reshape",
     "residual_stream", "road_map", "rotation", "running_softmax", "shifted_targets", "split_merge",
-    "straight_streams", "three_roles", "training_losses", "two_norms", "unrolled", "word_map",
+    "straight_streams", "three_roles", "training_losses", "two_norms", "unrolled", "window_places", "word_map",
 ]  # fmt: skip

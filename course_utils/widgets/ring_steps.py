@@ -4,7 +4,7 @@ import math
 
 import ipywidgets
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
@@ -20,7 +20,7 @@ from .live_figure import WIDE, LiveFigure
 LENGTH = 48  # tokens, a multiple of twice each number of ranks
 RANKS = (2, 3, 4, 6, 8)
 LAYOUTS = ("contiguous", "zigzag", "striped")
-HIDDEN, LATER, EARLIER, TINT = (0.93, 0.93, 0.93), (1.0, 1.0, 1.0), 0.45, 0.35
+HIDDEN, LATER, EARLIER = (0.93, 0.93, 0.93), (1.0, 1.0, 1.0), 0.45
 SHADES = [*plotting.COLORS, "0.35", "#7f5200"]  # one for each rank
 
 
@@ -28,7 +28,7 @@ def ring_steps() -> LiveFigure:
     """All ranks of a ring in one step: the scores in the text's own order, who holds whose keys, and the work of each.
 
     A rank has a color. In the scores its rows are strong where it computes in this step, pale where it has computed before, white
-    where it still will, gray where a causal mask hides it, tinted where that's computed anyway. For lesson 15.
+    where it still will, gray where a causal mask hides it, hatched where that's computed anyway. For lesson 15.
 
     Source:
         Liu, Zaharia, Abbeel, "Ring Attention with Blockwise Transformers for Near-Infinite Context", 2023, section 3; Brandon et
@@ -39,8 +39,7 @@ def ring_steps() -> LiveFigure:
         ring, now, last = Ring(layout(order, LENGTH, ranks), causal=causal), min(step, ranks - 1), ranks - 1
         scores, circle = figure.add_axes((0.06, 0.12, 0.38, 0.76)), figure.add_axes((0.5, 0.42, 0.24, 0.5))
         bars = figure.add_axes((0.8, 0.14, 0.18, 0.74))
-        scores.imshow(colored_scores(ring, now).numpy(), interpolation="nearest")
-        label_chunks(scores, ring.layout)
+        draw_scores(scores, ring, now)
         scores.set_title(f"step {now}, the last is step {last}", fontsize=10)
         draw_circle(circle, ranks, now)
         work = work_table(ring)  # (ranks, steps)
@@ -71,10 +70,24 @@ def time_so_far(time: int, *, done: bool) -> str:
     return f"{so_far}\nif all wait after each step"
 
 
-def colored_scores(ring: Ring, now: int) -> Float[Tensor, "L L 3"]:
-    """The color of each pair of a query and a key, by position in the text, when step ``now`` (from 0) is computed."""
-    length, causal = ring.layout.L, ring.causal
-    colors = torch.tensor(LATER).expand(length, length, 3).clone()
+def draw_scores(ax: Axes, ring: Ring, now: int) -> None:
+    """All pairs of a query and a key by position in the text, when step ``now`` (from 0) is computed."""
+    colors, computed = colors_of_pairs(ring, now)
+    ax.imshow(colors.numpy(), interpolation="nearest")
+    if ring.causal:
+        wasted = computed.triu(1).repeat_interleave(4, 0).repeat_interleave(4, 1).float().numpy()  # four dots a pair, for edges
+        length = ring.layout.L
+        edges = (-0.5, length - 0.5, -0.5, length - 0.5)
+        ax.contourf(wasted, [0.5, 1.5], colors="none", hatches=["/////"], extent=edges).set(edgecolor="0.35", linewidth=0)
+    label_chunks(ax, ring.layout)
+
+
+def colors_of_pairs(ring: Ring, now: int) -> tuple[Float[Tensor, "L L 3"], Bool[Tensor, "L L"]]:
+    """The color of each pair, and whether it has been computed by the end of step ``now``."""
+    length = ring.layout.L
+    colors, computed = torch.tensor(LATER).expand(length, length, 3).clone(), torch.zeros(length, length, dtype=torch.bool)
+    if ring.causal:
+        colors[torch.ones(length, length, dtype=torch.bool).triu(1)] = torch.tensor(HIDDEN)
     for rank in range(ring.layout.P):
         strong = torch.tensor(to_rgb(SHADES[rank]))
         pale = 1 - EARLIER * (1 - strong)
@@ -82,13 +95,9 @@ def colored_scores(ring: Ring, now: int) -> Float[Tensor, "L L 3"]:
         for step in range(now + 1):
             keys = ring.layout.positions((rank - step) % ring.layout.P)
             for tile in ring.tiles(rank, step):
-                colors[queries[tile.queries][:, None], keys[tile.keys]] = strong if step == now else pale
-    if causal:  # gray, with a tint where a pair is computed anyway
-        hidden = torch.ones(length, length, dtype=torch.bool).triu(1)
-        computed = (colors != torch.tensor(LATER)).any(dim=-1)
-        colors[hidden & ~computed] = torch.tensor(HIDDEN)
-        colors[hidden & computed] = TINT * colors[hidden & computed] + (1 - TINT) * torch.tensor(HIDDEN)
-    return colors
+                pairs = queries[tile.queries][:, None], keys[tile.keys]
+                colors[pairs], computed[pairs] = strong if step == now else pale, True
+    return colors, computed
 
 
 def label_chunks(ax: Axes, of: Layout) -> None:

@@ -11,7 +11,7 @@
 #
 # By the end you can handle texts that are too long in three ways, and say what each one costs and what it forgets.
 #
-# {{colab_link}} · short path about 95 minutes with its exercises (69 + 26), everything about 4 hours · builds on lessons 04, 05, 07, 08 and 12
+# {{colab_link}} · short path about 92 minutes with its exercises (66 + 26), everything about 4 hours · builds on lessons 04, 05, 07, 08 and 12
 
 # %% tags=["setup"]
 import functools
@@ -40,7 +40,7 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=88)
 torch.set_num_threads(1)  # small tensors: threads would only get in each other's way
 
 # %% [markdown]
-# Attention pays for a text of $L$ tokens in two places. In training, each head compares every query with every key, which makes $L^2$ weights. While a model writes, it keeps the keys and values of all that came before, and reads them all at every step. That's harmless for a sentence, but not for a book of a few hundred thousand tokens. (Reading a long prompt before it writes is like training, without the backward pass.)
+# Attention pays for a text of $L$ tokens in two places. In training, each head compares every query with every key, which makes $L^2$ weights. While a model writes, it keeps the keys and values of all that came before, and reads them all at every step. That's harmless for a sentence, but not for a book of a few hundred thousand tokens.
 #
 # We take three ways out. You can compute **exactly the same** without ever holding all the weights. You can **look back less far**. Or you can give up the softmax and squeeze the past into a **state** that never grows.
 #
@@ -212,9 +212,9 @@ plotting.show(
 )
 
 # %% [markdown]
-# *Each point was measured once, in a process of its own, minus what the process already held (`python -m experiments long_contexts`). From 4,096 on, twice the length takes the explicit form about four times the memory. In blocks twice the length never takes more than about twice the memory. (At 32,768 the explicit form would need about 19 GB, so we stopped it at 16,384.)*
+# *Each point was measured once, in a process of its own, minus what the process already held (`python -m experiments long_contexts`). From 4,096 on, twice the length takes the explicit form about four times the memory. In blocks it never takes more than about twice. We stopped the explicit form at 16,384, since it would have needed about 19 GB at 32,768.*
 #
-# The third curve has blocks too, but leaves the backward pass to autograd, which keeps what each block has made. It grows as steeply as the explicit form. It takes half as much, because it skips the blocks that the mask hides, nearly half of them. The explicit form makes all weights, and for the mask one and a half tables more. Without a mask the blocks take more than the explicit form:
+# The third curve has blocks too, but leaves the backward pass to autograd, which keeps what each block has made. It grows as steeply as the explicit form, and lies lower only because of the mask. It skips the blocks that are hidden, nearly half of them, while the explicit form makes all weights and then tables for the mask as well. Take the mask away, and blocks left to autograd need *more* than the explicit form:
 
 # %%
 unmasked = measured("forward and backward, no mask", "length", "megabytes")
@@ -231,7 +231,7 @@ for kind, by_length in unmasked.items():
 # ## 14.3 Look back less far
 # *Core · 11 minutes*
 #
-# In blocks, every query still looks at every key, and memory isn't the only trouble. Lesson 12's model was trained on 512 characters and fell apart beyond that, until a mask showed it only the latest 512 keys. Here it reads 11 texts of 4,096 characters with five different caches. (Two of them also keep the first four positions. We'll see why below.)
+# In blocks, every query still looks at every key, and memory isn't the only trouble. Lesson 12's model was trained on 512 characters and fell apart beyond that, until a mask showed it only the latest 512 keys. Here it reads 11 texts of 4,096 characters with five different caches. Two of them also keep the first four positions, and we'll see why below.
 
 # %%
 widgets.predict(
@@ -286,7 +286,13 @@ widgets.came_out("14.B", lost)
 # %% [markdown]
 # *With a window the model reads all 4,096 characters about as well as the first 512. And a window of 64 costs little more.* A stack of four such layers reaches farther than 64 characters, though (exercise 14.3). Does this model use what's far back at all? See "What lies far back" (*more*).
 #
-# The cache needn't grow, either. **When a new position comes, the oldest one goes:**
+# The cache needn't grow, either. **When a new position comes, the oldest one goes.** The keys are kept *unturned*, and at every reading each of them is turned (RoPE, lesson 08) to its place **in the cache**. Here is what two caches keep of ten characters, one with a window of 4, and one that also has the first two:
+
+# %%
+plotting.show(diagrams.window_places(list("the red ap"), caches=[(4, 0), (4, 2)]))
+
+# %% [markdown]
+# *No place is ever larger than the cache, however long the text.* Let's write the left one:
 
 
 # %%
@@ -315,7 +321,7 @@ same = torch.allclose(torch.cat(by_steps), by_mask, atol=1e-4)
 print(f"{len(kept[0])} keys are kept; the same as with a mask: {same}")
 
 # %% [markdown]
-# The keys are kept *unturned*. At every reading each of them is turned (RoPE, lesson 08) to its place **in the cache**. In a plain window, distances in the cache are those in the text, and a score depends only on the distance. So the result is that of a mask over the whole text. The model's own window does the same as a mask in all four layers:
+# Why is it the same? In a plain window two neighbors in the cache are neighbors in the text, so all distances are those of the text, and with RoPE a score depends only on the distance. The model's own window does the same as a mask in all four layers:
 
 
 # %%
@@ -348,7 +354,7 @@ print(f"{1500 / (time.process_time() - started):.0f} characters a second")
 print("...", decode_text(written[0, -200:]))
 
 # %% [markdown]
-# With the window no step reads more than 128 keys, however long the text. So the work of a step doesn't grow. Here are 20,000 characters with a cache of 512 positions and with one that keeps everything, measured in runs of their own. Both were timed at each thousand characters, 20 times in all:
+# With the window no step reads more than 128 keys, however long the text. So the work of a step doesn't grow. Here are 20,000 characters, once with a cache of 512 positions and once with one that keeps everything, for which we gave a copy of the model more room. Of each thousand characters the fastest hundred were timed, in processor time:
 
 # %%
 for name, by_place in measured("writing", "at", "seconds").items():
@@ -358,10 +364,10 @@ for name, by_place in measured("writing", "at", "seconds").items():
     print(f"(lowest of 20: {speeds.min():.0f}, highest: {speeds.max():.0f})")
 
 # %% [markdown]
-# With a cache of 512 the end is written as fast as the beginning, and with one that keeps everything much more slowly. (We timed the fastest hundred characters of each thousand, in processor time. How fast depends on the machine, so compare within a row. For the cache that keeps everything we gave a copy of the model more room.)
+# With a cache of 512 the end is written as fast as the beginning, and with one that keeps everything much more slowly. How fast depends on the machine, so compare within a row.
 
 # %% [markdown]
-# **Keep the first ones, too?** Xiao et al. (2023) found that large models break when the first tokens leave the window. A softmax has to put its weight somewhere, they say, and many heads park spare weight there (an **attention sink**). If the first four stay, moved up to the window, those models go on. (The sink of exercise 14.1 is another way to the same end, a score with no position and no value.) For ours it makes hardly any difference:
+# **Keep the first ones, too?** Xiao et al. (2023) found that large models break when the first tokens leave the window. A softmax has to put its weight somewhere, they say, and many heads park spare weight there, in an **attention sink**. Those models go on if the first four stay, moved up to the window as in the right half of the picture. The sink of exercise 14.1 is another way to the same end, a score with no position and no value. For our model the first four make hardly any difference:
 
 # %%
 pairs = {"first 4, latest 508": "latest 512", "first 4, latest 60": "latest 64"}
@@ -370,13 +376,13 @@ for sinks, plain in pairs.items():
     print(f"{sinks}: {more:+.3f} bits against {plain}, plus or minus {wide:.3f}")
 
 # %% [markdown]
-# It has no sink at the beginning to miss. Lesson 13 measured that none of its heads gives the first letter more than an even share. Why large models have sinks and ours doesn't, we haven't tested. (Gu et al., 2024, trace when sinks appear in training.) What if the first four *aren't* moved up? See "Places in the cache" (*more*). Exercise 14.3 (*more*) asks how far back a stack of windows reaches.
+# It has no sink at the beginning to miss. Lesson 13 measured that none of its heads gives the first letter more than an even share. Gu et al. (2024) trace when large models get their sinks in training. What happens if the first four *aren't* moved up is in "Places in the cache" (*more*), and how far back a stack of windows reaches is exercise 14.3 (*more*).
 
 # %% [markdown]
 # ## 14.4 Without a softmax
 # *Core · 9 minutes*
 #
-# Why do we have to keep all keys? Because $e^{q k^\top}$ can't be split into a finite number of products, each of something of the query and something of the key, so every new query has to meet every old key. (The division isn't the trouble, as exercise 14.4 shows. What a finite number of products can do is in "Split the exponential, nearly", *more*.) Leave the exponential out, and you can multiply in another order:
+# Why do we have to keep all keys? Because $e^{q k^\top}$ can't be split into a finite number of products, each of something of the query and something of the key, so every new query has to meet every old key. ("Split the exponential, nearly", *more*, shows how near one gets.) The division isn't the trouble, as you'll see in exercise 14.4. Leave the exponential out, and you can multiply in another order:
 #
 # $$(Q K^\top)\, V = Q\, (K^\top V).$$
 #
@@ -399,7 +405,7 @@ print("by the state", query @ (keys.T @ values))
 plotting.show(diagrams.chunked_forms(length=12, chunk_size=4))
 
 # %% [markdown]
-# *Blue is a product of one query and one key. Gray comes by way of a state. (Only products of queries and keys are counted. Writing to a state and reading it takes work as well.)* As one table it's attention with a mask and no softmax. Step by step it's a recurrent network whose memory is a matrix. In **chunks** it's both, with a small table within each chunk and a state from one to the next:
+# *Blue is a product of one query and one key. Gray comes by way of a state, which takes work of another kind, to write and to read.* As one table it's attention with a mask and no softmax. Step by step it's a recurrent network whose memory is a matrix. In **chunks** it's both, with a small table within each chunk and a state from one to the next:
 
 # %%
 def in_chunks(q, k, v, size):
@@ -421,7 +427,7 @@ print("chunks of 1: ", torch.allclose(in_chunks(q, k, v, 1), one_table, atol=1e-
 print(f"largest output {one_table.abs().max():.0f}")
 
 # %% [markdown]
-# If the whole text is there, and long (here from 512 on), chunks are the fastest of the three (*more*, "Where a state is faster"). For *writing*, one position at a time, you go step by step.
+# For a long text that's all there, chunks are the fastest of the three ("Where a state is faster", *more*). For *writing*, one position at a time, you go step by step.
 #
 # **Do exercise 14.4 now (10 minutes).** It adds what the paper has and we left out, a normalizer. In 14.5 (*more*) you write chunks with decay, which comes next.
 
@@ -471,7 +477,9 @@ side_by_side.show_first_state(
 side_by_side
 
 # %% [markdown]
-# The cache keeps every value whole and grows. The window keeps a few whole. The state keeps something of each and never grows. Its numbers are on the right, and each pair has changed all of them a little. What do decay and the delta rule change, and does it matter that these keys aren't at right angles? Let's write 16 values, and read each with its own key. To see more than one draw, we do it 200 times:
+# The cache keeps every value whole and grows. The window keeps a few whole. The state keeps something of each and never grows. Its numbers are on the right, and each pair has changed all of them a little.
+#
+# What do decay and the delta rule change, and does it matter that these keys aren't at right angles? Let's write 16 values and read each with its own key, in 200 draws:
 
 # %%
 def read_back(keys, values, **rule):
@@ -514,19 +522,21 @@ plotting.show(
 )
 
 # %% [markdown]
-# With keys as they are drawn, decay and the delta rule both give the latest values back better than adding does, and the directions of the first ones worse. (The error alone doesn't show that. Adding points better at the beginning, but with a cosine of 0.7 an error of 1 means that what it reads is 1.4 times as long as the value.) At right angles adding and the delta rule lose nothing. There decay shows what it does: the directions are right, and what is old has become small. **Do exercise 14.6 now (6 minutes).** In 14.7 (*more*) you find a bug.
+# With keys as they are drawn, decay and the delta rule both give the latest values back better than adding does, and point worse for the first ones. The error alone doesn't show that: adding has the better direction at the beginning, but reads vectors that are too long. (With a cosine of 0.7, an error of 1 means 1.4 times as long as the value.) At right angles adding and the delta rule lose nothing. There decay shows what it does. The directions are right, and what is old has become small.
+#
+# **Do exercise 14.6 now (6 minutes).** In 14.7 (*more*) you find a bug.
 
 # %% [markdown]
 # ## 14.6 What a state can recall
-# *Core · 20 minutes*
+# *Core · 11 minutes*
 #
-# How many values can a state recall, if they come back as blurred as that? A model needn't give the whole value back. It only has to tell which value it was. We train one attention layer on that task.
+# How many values can a state recall, if they come back as blurred as that? A model needn't give the whole value back. It only has to tell which value it was. We train one attention layer to do that.
 #
 # - **A text** is 4 to 64 pairs of a key and a value, and then 16 keys alone, the questions. There are 128 keys and 128 values. With two pairs it might be `k7 v31`, `k90 v5`, `k7 ?`, and the answer is `v31`.
 # - **A pair is one token.** Its query and its key are made from the key's embedding, its value from the value's. So one layer is enough. (In Zoology, Arora et al., 2023, keys and values are tokens of their own, and binding them is part of the task.)
 # - **Once or twice.** In one task every key comes once. In the other it comes twice, with two values of which the later counts. So 64 pairs have only 32 keys there.
-# - **Sizes.** Keys have size 8 and are scaled to length 1, values have size 64. So a state has $8 \cdot 64 = 512$ numbers, and a cache of 64 pairs $64 \cdot (8 + 64) = 4608$. What is read goes through a norm.
-# - **Five kinds** are trained, with the same parameters and 1,000 updates. Two of them have a softmax, three a state that adds, decays, or follows the delta rule. Decay and $\beta$ are computed from each token by a linear map and a sigmoid, and start near 1. *Softmax with decay* multiplies each exponential by all decays since its key, before the division. Each kind was trained with four learning rates and has the best of them (*more*, "Which learning rate").
+# - **Sizes.** Keys have size 8 and are scaled to length 1, values have size 64. So a state has $8 \cdot 64 = 512$ numbers, and a cache of 64 pairs $64 \cdot (8 + 64) = 4608$.
+# - **Five kinds** are trained with the same parameters and 1,000 updates, each with the best of four learning rates ("Which learning rate", *more*). Two have a softmax, three a state that adds, decays, or follows the delta rule. Decay and $\beta$ are computed from each token and start near 1. *Softmax with decay* multiplies each exponential by all decays since its key, before the division.
 #
 # Here are 400 updates of linear attention:
 
@@ -599,7 +609,9 @@ for task in tasks:
 widgets.came_out("14.C", shares("once", "linear")[:, -1].mean().item())
 
 # %% [markdown]
-# *Five seeds, with bands from the lowest to the highest. On the left the two softmax curves coincide, and so do those of the three states. The gray line is a window that keeps as many numbers as a state, 7 pairs of 8 + 64, and doesn't guess.* **Once:** with a softmax every value is found. A state makes more and more mistakes when there are more pairs than its keys have dimensions. And the three states differ little. Decay is learned, and changes hardly anything here, where nothing needs to be forgotten. The delta rule is right as often as plain addition, though not for the same pairs:
+# *Five seeds, with bands from the lowest to the highest. On the left the two softmax curves coincide, and so do those of the three states. The gray line is a window that keeps as many numbers as a state, 7 pairs of 8 + 64, and doesn't guess.*
+#
+# **Once.** With a softmax every value is found. A state makes more and more mistakes when there are more pairs than its keys have dimensions, and the three states differ little. The delta rule is right as often as plain addition, though not for the same pairs:
 
 # %%
 ends = ["first of 64", "last of 64"]
@@ -610,9 +622,13 @@ for kind in ("linear", "decay", "delta"):
 # %% [markdown]
 # As in section 14.5, it keeps more of the latest pairs than of the first.
 #
-# **Twice:** here the rule decides. The delta rule is ahead of the other states at every number of pairs. (Decay gets only 0.78 even of four pairs. "One decay for all", *more*, has the reason.) But look at the softmax, which is right half of the time. It sees both values, and nothing in this layer says where a key is (lesson 08), so it can't tell which came later. If that's the reason for its mistakes, it should be enough to let its weights decay with each position. The softmax with decay (Lin et al., 2025) does that, and gets them all.
+# **Twice.** Here the rule decides, and the delta rule is ahead of the other states at every number of pairs. (Decay gets only 0.78 even of four. "One decay for all", *more*, has the reason.) But look at the softmax, which is right half of the time. It sees both values, and nothing in this layer says where a key is (lesson 08), so it can't tell which came later. If that's the reason for its mistakes, it should be enough to let its weights decay with each position. The softmax with decay (Lin et al., 2025) does that, and gets them all.
 #
-# **Why does recall fall at all? Do exercise 14.9 now (4 minutes), then read on.** It has five causes to choose from and a run for each.
+# Why does a state's recall fall at all? **Do exercise 14.9 now (4 minutes), then read on.** It has five causes to choose from and a run for each.
+
+# %% [markdown]
+# ## 14.7 What gets in the way
+# *Core · 6 minutes*
 #
 # Let a state hold $N$ pairs whose keys have length 1. Read it with key $i$:
 #
@@ -652,44 +668,57 @@ plotting.show(
 print({pairs: f"{found:.2f}" for pairs, found in random_keys.items()})
 
 # %% [markdown]
-# The formula fits. Is that what limits the trained layers, too? Here is how the shares change with larger keys and with more training, for texts of 64 pairs. Keys come once unless it says "twice":
+# The formula fits. But does it limit the trained layers, too? Take away what it blames. For each question we look for the 16 of the other 63 pairs whose keys overlap most with the key that's asked for, and let them write nothing. If overlap does the harm, that should help more than leaving out 16 pairs at random, and leaving out the 16 that overlap least shouldn't help at all. Here are five trained layers of each kind ("Leave them out yourself", *more*, has the code):
 
 # %%
+left_out = {"64 pairs": "all 64 pairs", "without any": "without 16\ndrawn"}
+for which in ("most", "least"):
+    left_out[f"without {which}"] = f"without 16\nthat overlap {which}"
 for kind in ("linear", "delta"):
-    for d_k in (4, 8, 16, 32):
-        right = shares("once", kind, d_k)[:, -1]
-        spread = f"{right.min():.2f} to {right.max():.2f}"
-        print(f"{kind}, d_k = {d_k}: {right.mean():.2f} ({spread})")
-right = shares("once", "linear", d_model="128")[:, -1]
-print(f"linear, d_k = 8, values of size 128: {right.mean():.2f}")
-for setting in ("once linear", "once decay", "once delta", "twice softmax"):
-    task, kind = setting.split()
-    long = shares(task, kind, updates=10_000)[0, -1]
-    short = shares(task, kind)[0, -1]
-    print(f"{setting}: {short:.2f}, after 10 times the updates {long:.2f} (one seed)")
-
-# %% [markdown]
-# With larger keys, and so a larger state, both recall more. Larger values help as well, but less than larger keys in a state of as many numbers. (With them the embeddings are twice as large, too.) Ten times the training adds a few hundredths at most. Does it take training at all? Here are keys and values drawn at random, each read compared with all 128 values:
-
+    for column, words in left_out.items():
+        found = shares("once", kind, columns=[column])  # (5, 1)
+        spread = f"{found.min():.2f} to {found.max():.2f}"
+        label = words.replace("\n", " ")
+        print(f"{kind:6} {label:29} {found.mean():.2f} ({spread})")
 
 # %%
-def at_random_recalled(d_k, d_v, texts=100, pairs=64):
-    """The share of values found by the largest dot product, nothing trained."""
-    rng = torch.Generator().manual_seed(1)
-    k = F.normalize(torch.randn(texts, pairs, d_k, generator=rng), dim=-1)
-    codes = F.normalize(torch.randn(128, d_v, generator=rng), dim=-1)
-    said = torch.randint(0, 128, (texts, pairs), generator=rng)
-    read = k @ (k.mT @ codes[said])  # (texts, pairs, d_v)
-    return ((read @ codes.T).argmax(dim=-1) == said).float().mean().item()
-
-
-for d_k, d_v in ((8, 64), (16, 64), (8, 128)):
-    print(f"d_k = {d_k}, d_v = {d_v}: {at_random_recalled(d_k, d_v):.2f}")
+ax = plotting.new_axes(6.4, 2.6)
+for i, kind in enumerate(("linear", "delta")):
+    found = [shares("once", kind, columns=[column]) for column in left_out]  # (5, 1)
+    heights, places = [x.mean().item() for x in found], [x + 0.4 * i for x in range(4)]
+    ax.bar(places, heights, 0.38, color=plotting.COLORS[i], alpha=0.6, label=kind)
+    for place, of_seeds in zip(places, found, strict=True):
+        ax.plot([place] * 5, of_seeds, ".", color="0.2", ms=4)
+ax.set_xticks([0.2, 1.2, 2.2, 3.2], left_out.values())
+ax.set(ylabel="right answers", ylim=(0, 1)), ax.legend(frameon=False, loc="upper right")
+plotting.show(
+    ax,
+    "Right answers of the linear and the delta layer, alike: 0.5 with all pairs, 0.65 "
+    "without 16 drawn, 0.9 without the 16 that overlap most, 0.5 without the least. "
+    "Dots: the five seeds, close together.",
+)
 
 # %% [markdown]
-# Random keys and values show the same order, at a lower level. So the sizes do much of it by themselves. Training adds to it, and how, we don't know.
+# *Bars are means, dots the seeds.* Without the 16 pairs that overlap most, nine answers in ten are right. Without the 16 that overlap least, no more than before. So the overlap of the keys does the harm, most of it by a quarter of the pairs, and with the delta rule no less than with adding.
 #
-# Two more things should follow if interference is what makes a layer answer wrong. The wrong answer should be a value of the same text. (A layer that only guessed among these would do that too.) And leave out the pairs whose keys overlap most with the one that is asked for. That should help more than leaving out as many others. Here is the layer that was trained above for 400 updates:
+# Could training have kept the keys farther apart? Hardly. In 8 dimensions there's only so much room for 128 directions, and the trained keys are nearly as far apart as they can be ("As far apart as possible", *more*). What helps is more dimensions. In exercise 14.9 keys twice as large helped most.
+#
+# Is a state a bad deal, then? Here's what a window of as many numbers knows, the gray line of the first figure:
+
+# %%
+known = 64 * shares("once", "linear")[:, -1].mean().item()
+print(f"a window of 512 numbers: {512 // (8 + 64)} pairs of 64, the state: {known:.0f}")
+
+# %% [markdown]
+# So with values of 64 numbers the state recalls far more than a window of its size. A cache with values of 8 numbers would hold 32 pairs, about as many as the state recalls. (We didn't train one.) A cache grows with what it has to remember, and a state doesn't. No rule that we trained got around that. When a key comes back, or there are too many, the rule decides *which* values stay.
+#
+# In exercise 14.10 (*more*) you run an experiment of your own.
+
+# %% [markdown]
+# ## Leave them out yourself
+# *More · 3 minutes*
+#
+# Section 14.7 blames the other pairs of the same text. Then a wrong answer should be the value of another pair. Here is the layer that was trained above for 400 updates:
 
 # %% tags=["nbval-ignore-output"]
 keys, values, right = recall.make_batch(256, 64, torch.Generator().manual_seed(7))
@@ -729,59 +758,67 @@ for name, order in orders.items():
     print(f"right without the 16 other pairs {name}: {right_without(places):.2f}")
 
 # %% [markdown]
-# Nearly every mistake is a value that this text gave to another key. And here is the same for layers after all 1,000 updates, with five seeds each:
-
-# %%
-left_out = {"64 pairs": "all 64 pairs", "without any": "without 16\ndrawn"}
-for which in ("most", "least"):
-    left_out[f"without {which}"] = f"without 16\nthat overlap {which}"
-for kind in ("linear", "delta"):
-    for column, words in left_out.items():
-        found = shares("once", kind, columns=[column])  # (5, 1)
-        spread = f"{found.min():.2f} to {found.max():.2f}"
-        label = words.replace("\n", " ")
-        print(f"{kind:6} {label:29} {found.mean():.2f} ({spread})")
-
-# %%
-ax = plotting.new_axes(6.4, 2.6)
-for i, kind in enumerate(("linear", "delta")):
-    heights = [shares("once", kind, columns=[c]).mean().item() for c in left_out]
-    places = [x + 0.4 * i for x in range(4)]
-    ax.bar(places, heights, 0.38, color=plotting.COLORS[i], label=kind)
-ax.set_xticks([0.2, 1.2, 2.2, 3.2], left_out.values())
-ax.set(ylabel="right answers", ylim=(0, 1)), ax.legend(frameon=False, loc="upper right")
-plotting.show(
-    ax,
-    "Right answers of the linear and the delta layer, alike: 0.5 with all pairs, 0.65 "
-    "without 16 drawn, 0.9 without the 16 that overlap most, 0.5 without the least.",
-)
+# Nearly every mistake is a value that this text gave to another key. (A layer that only guessed among these would do that too, so it's the second half that decides.) After 400 updates the picture is the one of section 14.7.
 
 # %% [markdown]
-# Without the 16 pairs that overlap most, nine answers in ten are right. Without the 16 that overlap least, no more than before. So it's the overlap of the keys that does the harm, most of it by a quarter of the pairs, and with the delta rule no less than with adding.
+# ## Larger keys, longer training
+# *More · 2 minutes*
 #
-# Could training have kept the keys apart? Only a little. Of $n$ directions in $d$ dimensions the squared dot products can't average less than $\frac{n - d}{d\,(n - 1)}$ (Welch, 1974). That holds for products of queries with keys, too, if each query has 1 with its own key. (Such a table has ones on its diagonal, so its trace is $n$. It has rank $d$, and then by Cauchy and Schwarz $n^2$ is at most $d$ times the sum of its squares.) The layer from above:
+# Exercise 14.9 has some of these numbers for linear attention. Here are more of them, for texts of 64 pairs. Keys come once unless it says "twice":
+
+# %%
+for kind in ("linear", "delta"):
+    for d_k in (4, 8, 16, 32):
+        right = shares("once", kind, d_k)[:, -1]
+        spread = f"{right.min():.2f} to {right.max():.2f}"
+        print(f"{kind}, d_k = {d_k}: {right.mean():.2f} ({spread})")
+right = shares("once", "linear", d_model="128")[:, -1]
+print(f"linear, d_k = 8, values of size 128: {right.mean():.2f}")
+for setting in ("once linear", "once decay", "once delta", "twice softmax"):
+    task, kind = setting.split()
+    long = shares(task, kind, updates=10_000)[0, -1]
+    short = shares(task, kind)[0, -1]
+    print(f"{setting}: {short:.2f}, after 10 times the updates {long:.2f} (one seed)")
+
+# %% [markdown]
+# With larger keys, and so a larger state, both rules recall more. Larger values help as well, but less than larger keys in a state of as many numbers. (With them the embeddings are twice as large, too.) Ten times the training adds a few hundredths at most, also to the softmax that can't tell which of two values came later.
+
+# %% [markdown]
+# ## As far apart as possible
+# *More · 3 minutes*
+#
+# How far apart can keys be? Of $n$ directions in $d$ dimensions the squared dot products can't average less than $\frac{n - d}{d\,(n - 1)}$ (Welch, 1974). That holds for products of queries with keys, too, if each query has 1 with its own key. Such a table has ones on its diagonal, so its trace is $n$. It has rank $d$, and then by Cauchy and Schwarz $n^2$ is at most $d$ times the sum of its squares. Here is the layer from above:
 
 # %% tags=["nbval-ignore-output"]
 print(f"mean square {(reads.square().sum() - 128) / (128 * 127):.3f},", end=" ")
 print(f"least possible {120 / (8 * 127):.3f}, at random {1 / 8:.3f}")
 
 # %% [markdown]
-# The trained keys are there already. So as long as a key counts 1 in its own read, and values are independent with mean 0, the average error of a read is as small as it can be. That bounds the error and not the recall. An answer is wrong where another value gets a larger product with what is read. Let values have length 1. Then the right one gets about 1, and the value of a pair $j$ of the same text gets
+# The trained keys are nearly there. So as long as a key counts 1 in its own read, and values are independent with mean 0, the average error of a read is about as small as it can be.
+#
+# That bounds the error and not the recall. An answer is wrong where another value gets a larger product with what is read. Let values have length 1. Then the right one gets about 1, and the value of a pair $j$ of the same text gets
 #
 # $$(k_i S)\, v_j^\top = k_i k_j^\top + \text{noise} .$$
 #
-# The noise comes from all other pairs. With random keys and values its standard deviation is about $\sqrt{N / (d_k d_v)}$, here 0.35, and 0.25 with values of size 128. So larger values make less noise, but they don't help against a rival whose key is near.
-#
-# Is a state a bad deal, then? A window of 512 numbers (the gray line) knows 7 of 64 pairs:
+# The noise comes from all other pairs. With random keys and values its standard deviation is about $\sqrt{N / (d_k d_v)}$, here 0.35, and 0.25 with values of size 128. So larger values make less noise, but they don't help against a rival whose key is near. Larger keys do both. That's what we see with keys and values drawn at random, each read compared with all 128 values:
+
 
 # %%
-known = 64 * shares("once", "linear")[:, -1].mean().item()
-print(f"a window of 512 numbers: {512 // (8 + 64)} pairs of 64, the state: {known:.0f}")
+def at_random_recalled(d_k, d_v, texts=100, pairs=64):
+    """The share of values found by the largest dot product, nothing trained."""
+    rng = torch.Generator().manual_seed(1)
+    k = F.normalize(torch.randn(texts, pairs, d_k, generator=rng), dim=-1)
+    codes = F.normalize(torch.randn(128, d_v, generator=rng), dim=-1)
+    said = torch.randint(0, 128, (texts, pairs), generator=rng)
+    read = k @ (k.mT @ codes[said])  # (texts, pairs, d_v)
+    return ((read @ codes.T).argmax(dim=-1) == said).float().mean().item()
+
+
+for d_k, d_v in ((8, 64), (16, 64), (8, 128)):
+    print(f"d_k = {d_k}, d_v = {d_v}: {at_random_recalled(d_k, d_v):.2f}")
 
 # %% [markdown]
-# So with values of 64 numbers the state recalls far more than a window of its size. A cache with values of 8 numbers would hold 32 pairs, about as many as the state recalls. (We didn't train one.) A cache grows with what it has to remember, and a state doesn't. No rule that we trained got around that. When a key comes back, or there are too many, the rule decides *which* values stay.
-#
-# In exercise 14.10 (*more*) you run an experiment of your own.
+# It's the order of the trained layers, at a lower level. What training adds to it, we haven't traced.
 
 # %% [markdown]
 # ## Which learning rate
@@ -1211,7 +1248,7 @@ for place in (16, 256, 4095):
 # 3. **A window** keeps the cache at a fixed size. Lesson 12's model reads on about as well as before, and a window of 64 costs it little.
 # 4. **Without a softmax** the past is a matrix. Table, chunks and steps give the same.
 # 5. **Decay** forgets by age, and the **delta rule** replaces what's under a key.
-# 6. **A state** recalled nearly all pairs while they were few, and then a smaller and smaller share. A softmax with a cache recalled all pairs, but not their order. With decay it got both.
+# 6. **A state** recalled nearly all pairs while they were few, and then a smaller and smaller share, since pairs whose keys overlap mix. A softmax with a cache recalled all pairs, but not their order. With decay it got both.
 
 # %% tags=["nbval-ignore-output"]
 widgets.predictions()

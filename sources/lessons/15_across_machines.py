@@ -11,7 +11,7 @@
 #
 # By the end you can divide attention among several machines, by heads or by tokens, and say how many bytes that costs.
 #
-# {{colab_link}} · short path about 112 minutes with its exercises (62 + 50), everything about 4 hours · builds on lessons 04, 05, 06 and 07
+# {{colab_link}} · short path about 115 minutes with its exercises (60 + 55), everything about 4 hours · builds on lessons 04, 05, 06 and 07
 
 # %% tags=["setup"]
 import math
@@ -41,12 +41,7 @@ from course_utils.masks import causal_mask
 from course_utils.multi_head import MultiHeadAttention, repeat_kv
 from course_utils.results import read_rows
 from course_utils.training import seed_everything
-from course_utils.widgets.ring_steps import (
-    chunk_middles,
-    colored_scores,
-    colored_tokens,
-    label_chunks,
-)
+from course_utils.widgets.ring_steps import chunk_middles, colored_tokens, draw_scores
 
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=88)
 torch.set_num_threads(1)
@@ -187,7 +182,7 @@ for rank, (output, d_x) in enumerate(ranks):
 x = x.detach()
 
 # %% [markdown]
-# To sum a tensor over $P$ ranks in a ring, each has to send $2\,(P-1)/P$ times its bytes. However many ranks there are, that stays below twice the tensor. (Section 15.9 runs this algorithm, and compares the formula with what really goes out.)
+# To sum a tensor over $P$ ranks in a ring, each has to send $2\,(P-1)/P$ times its bytes. However many ranks there are, that stays below twice the tensor. Section 15.9 (*more*) runs this algorithm, and compares the formula with what really goes out.
 #
 # Two limits remain. There are only so many heads, and with few key/value heads (lesson 07) several ranks soon need copies of the same one. And the tokens aren't divided: each rank has $x$ of **all tokens**. For a long text we have to cut the other way.
 
@@ -248,7 +243,9 @@ plotting.show(
 #
 # Now each rank keeps its queries, and blocks of keys and values travel. In each step but the last a rank hands the block that it holds to the next rank, and the last rank hands its block to rank 0. While a block is on its way, the rank attends to it and merges what comes out with what it has collected so far. We count steps from 0, as we do ranks. In step 0 each rank has its own block, and after $P$ steps every query has met every key. This is **ring attention** (Liu, Zaharia, Abbeel, 2023). To divide attention by tokens is called **context parallelism**.
 #
-# What does one rank's program look like? Here is the smallest one, in which each rank hands on its number and gets that of the rank before it. At the line `arriving = yield (x,)` it hands over what is to be sent, and whoever runs it sends it on. The program goes on at once, while the tensors travel. To get what has come in, it calls `arriving()`, which waits if it has to. The same program can be run by real processes, where a `Communicator` does the sending, or by one process that takes all ranks in turn:
+# What does one rank's program look like? Here is the smallest one, in which each rank hands on its number and gets that of the rank before it. It's a generator. At the line `arriving = yield (x,)` it hands over what is to be sent, and whoever runs it sends it on. The program goes on at once, while the tensors travel. To get what has come in, it calls `arriving()`, which waits if it has to.
+#
+# Who runs it? With real processes that's `run_in_ring` on each rank. It takes what the program hands over, gives it to a `Communicator` to send, and passes back the `arriving` of this step, until the program returns. Or one process takes all ranks in turn (`run_in_lockstep`):
 
 
 # %%
@@ -268,9 +265,7 @@ print("four processes:", run_on_ranks(on_a_rank, 4).values)
 print("one process:   ", [x.item() for x in run_in_lockstep(programs)[0]])
 
 # %% [markdown]
-# The other method is to **gather** first. Every rank gets all keys and values, and then attends once. **Do exercise 15.4 now (12 minutes), then read on.** There you write the gathering as a ring.
-#
-# And here is the ring itself, without a mask. (With one, `partial_attention` would get a mask made from the positions of the rank's queries and of the keys that have come. You write that in 15.3, *more*.) Hand on, attend while it travels, merge, and take what has arrived:
+# And here is the ring itself, without a mask. Hand on, attend while it travels, merge, and take what has arrived:
 
 
 # %%
@@ -295,9 +290,13 @@ expected, _ = scaled_dot_product_attention(q, k, v)
 print("as one process:", torch.allclose(torch.cat(outputs, dim=2), expected, atol=1e-5))
 
 # %% [markdown]
-# The library's `ring_attention` adds masks and a backward pass. It makes the attention weights again, block by block, as in lesson 14. A weight is $e^{s_{ij} - \ell_i}$, where $\ell_i$ is the final `lse` of query $i$, over **all** keys. And the gradient with respect to a score is that weight times $\bar o_i v_j^\top - \bar o_i o_i^\top$, where $\bar o_i$ is the gradient of the output $o_i$. Only $k_j$ and $v_j$ come from another rank. They go around once more, and their gradients with them, to which each rank adds its part ("The way back", *more*, has the code).
+# With a mask a rank must know which of the keys that have come its queries may see. **Do exercise 15.3 now (17 minutes), then read on.** There you write a rank's step under a mask, for a text of several documents.
 #
-# Let's run both the ring and gathering on four ranks, with a causal mask and two key/value heads for four query heads. `Communicator` counts the bytes. `Ring` holds what all ranks must agree on, who has which tokens and the mask:
+# The other method is to **gather** first. Every rank gets all keys and values, and then attends once. (In exercise 15.4, *more*, you write the gathering as a ring.)
+#
+# The library's `ring_attention` has masks and a backward pass. On the way back the attention weights are made again, block by block, as in lesson 14. A weight is $e^{s_{ij} - \ell_i}$, where $\ell_i$ is the final `lse` of query $i$, over **all** keys. And the gradient with respect to a score is that weight times $\bar o_i v_j^\top - \bar o_i o_i^\top$, where $\bar o_i$ is the gradient of the output $o_i$. Only $k_j$ and $v_j$ come from another rank. They go around once more, and their gradients with them, to which each rank adds its part ("The way back", *more*, has the code).
+#
+# Let's run both, the ring and gathering, on four ranks, with a causal mask and two key/value heads for four query heads. `Communicator` counts the bytes. `Ring` holds what all ranks must agree on, who has which tokens and the mask:
 
 # %%
 B, H, H_KV, L, D, P = 2, 4, 2, 48, 6, 4
@@ -350,8 +349,8 @@ for i, way in enumerate(("ring", "gather")):
 axes = plotting.new_axes(9.6, 2.9, columns=4)
 in_a_row_ring = Ring(in_a_row)
 for step, ax in enumerate(axes):
-    ax.imshow(colored_scores(in_a_row_ring, step))
-    ax.set_title(f"step {step}"), label_chunks(ax, in_a_row)
+    draw_scores(ax, in_a_row_ring, step)
+    ax.set_title(f"step {step}")
     ax.set(xlabel="keys, by rank", ylabel="queries, by rank" if step == 0 else "")
 plotting.show(
     axes[0],
@@ -375,13 +374,11 @@ steps.show_first_state(
 steps
 
 # %% [markdown]
-# In exercise 15.3 (*more*) you write the step of one rank, for a text of several documents.
-
 # %% [markdown]
 # ## 15.5 What is sent, and what is kept
-# *Core · 12 minutes*
+# *Core · 10 minutes*
 #
-# Both methods bring every query together with every key. Forward, a rank of the ring never has more than two traveling blocks. A rank that gathers has them all.
+# Both methods bring every query together with every key. What do they send for that?
 
 # %%
 widgets.predict(
@@ -405,11 +402,11 @@ more = "in the ring" if sum(sent["ring"]) > sum(sent["gather"]) else "in gatheri
 widgets.came_out("15.B", "as many in both" if len(set(sent.values())) < 2 else more)
 
 # %% [markdown]
-# Here $N$ stands for the bytes of one rank's keys and values. For the ring we counted what each rank handed on. For gathering we use a formula, and below it stands what really went out when we measured it. Gathering uses `all_gather` forward. Backward each rank has gradients for all keys, and a `reduce_scatter` adds them up and gives each rank its own (section 15.9 has more of both).
+# Here $N$ is the bytes of one rank's keys and values. The ring's numbers are counted, hop by hop. Gathering takes two collective operations, an `all_gather` forward, and backward a `reduce_scatter`, which adds up all ranks' gradients and gives each rank its own. For these two we have a formula, and the last lines compare it with what really went out (section 15.9, *more*).
 #
 # **Forward** both send $(P-1)\,N$. Either way each of $P$ blocks goes to $P - 1$ other ranks. Without a mask there's no way around that, if queries stay where they are and each rank computes all heads. Under our causal mask the last rank's keys are of no use to the others, and both methods send them anyway.
 #
-# **Backward** the keys and values of a ring go around again with their gradients, and the gradients need one more hop. (After $P - 1$ hops a block stands at the rank just before its owner's.) That makes $(P-1)\,N + P\,N = (2P-1)\,N$. Gathering has kept all the keys and sends only gradients, $(P-1)\,N$. With fewer key/value heads (lesson 07) $N$ shrinks for both.
+# **Backward** the keys and values of a ring go around again with their gradients. After $P - 1$ hops a block is at the rank just before its owner, so the gradients need one more hop. That makes $(P-1)\,N + P\,N = (2P-1)\,N$. Gathering has kept all the keys and sends only gradients, $(P-1)\,N$. With fewer key/value heads (lesson 07) $N$ shrinks for both.
 #
 # **By heads or by tokens?** By heads, an `all_reduce` of the outputs sends $2\,\frac{P-1}{P}$ times $L H d$ numbers, where $d$ is the size of a head and a token has $H d$ numbers. By tokens, a ring sends $P - 1$ times the keys and values of $L / P$ tokens, which is $2\,\frac{P-1}{P}$ times $L H_{kv}\, d$. So they send equally much if every query head has its own keys. If $g$ query heads share their keys, the ring sends $1/g$ as much. Here $g$ is 2:
 
@@ -428,9 +425,211 @@ for g in (1, 2, 8):
         print(f"g = {g}, {name:9} {there:7} {back:9} {there + back:9}")
 
 # %% [markdown]
-# Without shared keys dividing by heads sends less than a ring in all, with $g = 2$ a little more, and with more sharing much more. (That's attention alone. In training, ranks that divide tokens must also add up the gradients of the model's weights, as in data parallelism, and ranks that divide heads needn't, unless several hold the same key/value head.) Bytes aren't everything. By heads no rank waits under a causal mask, since all have the same tokens to look at. By tokens each rank needs all of the weights, but only its part of the text.
+# Without shared keys dividing by heads sends less than a ring in all, with $g = 2$ a little more, and with more sharing much more. That's attention alone. In training, ranks that divide tokens must also add up the gradients of the model's weights, as in data parallelism.
 #
-# Back to the ring and gathering. In all, gathering sends less. But it costs time, since in ours nothing is computed until everything has arrived, and so no sending is hidden (section 15.7). And it costs **memory**. Let's count all tensors that a rank has at once, for a text of 1,024 tokens on 2 to 64 ranks. One process is enough for that, if what arrives is a copy. A third method gathers first and then goes through the keys in blocks, forward and backward, by lesson 14's `attention_in_blocks`. (On a first reading you can go straight to the figure.)
+# Bytes aren't everything. By heads no rank waits under a causal mask, since all have the same tokens to look at. By tokens each rank needs all of the weights, but only its part of the text.
+#
+# Back to the ring and gathering. In all, gathering sends less. But it costs time, since in ours nothing is computed until everything has arrived, and so no sending is hidden (section 15.7). And it costs **memory**. A rank of the ring holds four blocks of its own (query, key, value and output), two that travel and two that arrive. A rank that gathers holds its own and then the keys and values of all. And each needs a table of weights, for its queries and the keys that it attends to at once. For one head of size 16 and 1,024 tokens:
+
+# %%
+def kilobytes(P, blocks, keys_at_once, L=1024, d=16):
+    """Of blocks of L / P tokens, and of one table of weights, 4 bytes a number."""
+    return 4 * blocks * (L // P) * d / 1000, 4 * (L // P) * keys_at_once / 1000
+
+
+for P in (2, 8, 64):
+    ring, gather = kilobytes(P, 8, 1024 // P), kilobytes(P, 4 + 2 * P, 1024)
+    for way, (blocks, table) in {"ring": ring, "gather": gather}.items():
+        print(f"{P:2} ranks, {way:6}: blocks {blocks:5.0f} kB, a table {table:6.1f} kB")
+
+# %% [markdown]
+# With more ranks everything in the ring shrinks, its table with the square of $P$. The gathered keys and values stay those of the whole text, however many ranks there are. One can go through them block by block, and then the table is as small as the ring's. The keys and values stay. ("What is kept, measured", *more*, counts all that these methods hold at once, forward and backward.)
+#
+# Exercise 15.5 (*more*) turns the ring around and lets the queries travel.
+
+# %% [markdown]
+# ## 15.6 A causal mask, and who has to wait
+# *Core · 6 minutes*
+#
+# A causal mask hides nearly half of all pairs of a query and a key. Four ranks hold 48 tokens, twelve neighboring ones each. Suppose that all of them wait for one another after every step. Then a step takes as long as the rank with the most to do. If the mask hides all pairs of a rank's tokens with the block that has come, our library skips them. Otherwise it computes them all.
+
+# %%
+widgets.predict(
+    "15.C",
+    "Neighboring tokens: how long does the ring take, compared with no mask at all?",
+    choices=["about half as long", "three quarters as long", "as long, or nearly"],
+)
+
+# %% [markdown]
+# The tokens can be divided otherwise, too. **Zigzag** cuts the text into $2P$ chunks and gives each rank two of them. Rank 0 gets the first and the last, rank 1 the second and the second-to-last, and so on. So where the queries of one rank meet the keys of another, there are four pairs of chunks, of which the library skips those that are hidden entirely. Each color is a rank:
+
+# %%
+layouts = ("contiguous", "zigzag")
+strips = [colored_tokens(layout(name, L, 4)) for name in layouts]
+ax = plotting.new_axes(8.0, 1.3)
+ax.imshow(torch.stack(strips), aspect="auto")
+ax.hlines(0.5, -0.5, L - 0.5, color="white", lw=6)
+for row, name in enumerate(layouts):
+    for middle, rank in chunk_middles(layout(name, L, 4)).items():
+        ax.text(middle, row, rank, color="white", ha="center", va="center")
+ax.set_yticks(range(2), layouts), ax.set_xlabel("position in the text")
+plotting.show(
+    ax,
+    "Who holds which of 48 tokens. Contiguous: twelve neighbors for each rank. "
+    "Zigzag: two runs of six, equally far from the beginning and from the end.",
+)
+
+# %%
+for name in ("contiguous", "zigzag"):
+    ring = Ring(layout(name, L, 4), causal=True)
+    table = work_table(ring)
+    slowest = table.max(dim=0).values  # (steps,)
+    print(f"{name}: a row for each rank, a column for each step")
+    print(table, f"  all wait for {slowest.tolist()}, together {slowest.sum()}")
+    error = (simulate_ring(*tensors[:3], ring).output - whole_text[0]).abs().max()
+    print("output as of one process, to 1e-12:", bool(error < 1e-12))
+    share = (slowest.sum() / 4 / 12**2).item()  # of the time without a mask
+    print(f"{share:.2f} of the time without a mask")
+    if name == "contiguous":
+        came_out = "as long, or nearly" if share > 0.9 else f"{share:.2f}"
+widgets.came_out("15.C", came_out)
+
+# %% [markdown]
+# Here is what each rank does in step 1. Strong colors are computed now, and pale ones have been before. White is still to come. Gray is hidden by the mask. Hatched pairs are hidden too, but the library computes them anyway, along with the rest of their chunk:
+
+# %%
+axes = plotting.new_axes(7.5, 3.9, columns=2)
+for ax, name in zip(axes, ("contiguous", "zigzag"), strict=True):
+    draw_scores(ax, Ring(layout(name, L, 4), causal=True), 1)
+    ax.set_title(f"{name}, step 1")
+plotting.show(
+    axes[0],
+    "The scores in step 1, a color for each rank, strong where it computes now and "
+    "pale where it has before; gray is hidden, and hatched where it's computed "
+    "anyway. Contiguous: ranks 1 to 3 have a whole "
+    "block, rank 0 nothing. Zigzag: each of the four ranks has half a block.",
+)
+
+# %% [markdown]
+# With neighboring tokens ("contiguous"), rank 3 computes all of 144 pairs in every step (in step 0 the mask hides nearly half of them, see section 15.8). So the ring takes $4 \cdot 144 = 576$, as it would without a mask. In zigzag every rank has the same amount of work in every step, and the ring takes 324. Now switch on the causal mask in the widget of section 15.4, and watch the bars in both layouts.
+#
+# The result stays the same, as long as each token carries its position in the text with it. **Do exercise 15.7 now (13 minutes).** It counts the work of each rank, for any division. In exercises 15.6 and 15.8 (*more*) you write zigzag and find a bug. And is zigzag always the best division? Exercise 15.9, an experiment, is about that.
+
+# %% [markdown]
+# ## 15.7 On paper: a real cluster
+# *Core · 7 minutes*
+#
+# While a rank attends to one block, the next one is on its way. If it arrives in time, sending costs no time of its own. ("Sending while you compute", *more*, tries that with an imitated link.)
+#
+# When is that so? A rank with $n = L / P$ tokens computes $4\,n^2 d$ operations for each head of size $d$ in a step, in two matrix products. (We leave out exponentials and merging.) Meanwhile it sends $2\,n\,d$ numbers of 2 bytes. If it does $F$ operations and sends $S$ bytes a second, sending is hidden as soon as
+#
+# $$\frac{4\,n^2 d}{F} \ge \frac{4\,n\,d}{S} , \qquad\text{so}\qquad n \ge \frac{F}{S} .$$
+#
+# The head's size cancels, and so does the number of heads. Where $g$ query heads share a key/value head, less is sent, and $F / (g S)$ tokens are enough. **Do exercise 15.10 now (3 minutes). It asks what a causal mask does to this bound.**
+#
+# Here are four steps without a mask, with blocks a little shorter than $F / S$ and with blocks twice as long as those. Computing takes four times as long then, and sending only twice:
+
+# %%
+def draw_steps(ax, n, top):
+    """Four steps of a ring with n tokens a rank; n and the time in units of F / S."""
+    computing, sending, begins = n**2, n, 0.0
+    for step in range(4):
+        bars = [(computing, top)] if step == 3 else [(computing, top), (sending, top - 1)]
+        for (length, low), color in zip(bars, plotting.COLORS, strict=False):
+            ax.broken_barh([(begins, length)], (low, 0.8), fc=color, ec="white")
+            place = (begins + length / 2, low + 0.4)
+            ax.text(*place, step, color="white", va="center", ha="center")
+        if step < 3 and sending > computing:  # it waits for the next block
+            wait = (begins + computing, sending - computing)
+            ax.broken_barh([wait], (top, 0.8), fc="none", ec="0.6", hatch="//")
+        begins += max(computing, sending)
+
+
+# %%
+ax = plotting.new_axes(9.6, 2.4)
+draw_steps(ax, 0.7, top=3.5), draw_steps(ax, 1.4, top=1.0)
+names = ["n = 0.7 F / S, computing", "sending", "n = 1.4 F / S, computing", "sending"]
+ax.set_yticks([3.9, 2.9, 1.4, 0.4], names)
+ax.set(xlim=(0, 8), xlabel="time; unit: computing a block of F / S tokens, or sending it")
+plotting.show(
+    ax,
+    "Bars in time. Above, with short blocks, sending goes on without a gap, and after "
+    "each computation but the last the rank waits (hatched) until the block has come. "
+    "Below, with blocks twice as long, computing goes on without a gap.",
+)
+
+# %% [markdown]
+# Here are the machines of the ring attention paper (its table 2) at their peak, with a causal mask in zigzag in the last column. NVLink connects the GPUs within a machine, InfiniBand connects machines, and TPUs are Google's chips:
+
+# %%
+print(f"{'':19}{'n from':>8}{'4 query heads share':>22}{'and a causal mask':>20}")
+for cluster in CLUSTERS:
+    block = smallest_hidden_block(cluster)
+    shared = smallest_hidden_block(cluster, heads_per_kv_head=4)
+    print(f"{cluster.name:19}{block:8,.0f}{shared:22,.0f}{2 * shared:20,.0f}")
+
+# %% [markdown]
+# For InfiniBand the paper prints 24.5 thousand, but its own two columns give 24,960. And it's from 2023. An H100 with 989 · 10¹² operations and 50 GB a second would need 19,780 tokens.
+#
+# What do more and more ranks bring for a text of a million tokens?
+
+# %%
+widgets.predict(
+    "15.D",
+    "A ring over InfiniBand, a million tokens, 32 heads, each with its own keys. How "
+    "much faster are 1,000 ranks than 500?",
+    choices=["twice as fast", "about a quarter faster", "not at all"],
+)
+
+# %%
+# ring_time: P - 1 steps, each the longer of computing and sending, and one of computing
+counts = [P for P in range(1, 1001) if 10**6 % P == 0]  # equal blocks only
+speedups = {}
+for kv_heads in (32, 8):
+    sizes = {"L": 10**6, "num_heads": 32, "num_kv_heads": kv_heads, "d_head": 128}
+    rings = [ring_time(CLUSTERS[1], P=P, **sizes) for P in counts]
+    totals = {"ring": [ring.total for ring in rings]}
+    totals["gathered"] = [ring.compute + ring.transfer for ring in rings]
+    for way, times in totals.items():
+        name = f"{way}, {kv_heads} key/value heads"
+        speedups[name] = torch.tensor([times[0] / t for t in times])
+at = [speedups["ring, 32 key/value heads"][counts.index(P)].item() for P in (500, 1000)]
+print(f"500 ranks: {at[0]:.0f} times as fast as one, 1,000 ranks: {at[1]:.0f} times")
+widgets.came_out("15.D", "not at all" if at[1] / at[0] < 1.05 else "faster")
+
+# %%
+labels = {"xlabel": "ranks", "ylabel": "times as fast as one rank"}
+styles = [(color, line) for color in plotting.COLORS[:2] for line in ("-", "--")]
+bends = {shared: 10**6 / smallest_hidden_block(CLUSTERS[1], heads_per_kv_head=shared)
+         for shared in (1, 4)}  # query heads to a key/value head
+
+# %%
+ax = plotting.new_axes(6.4, 4.2)
+for (name, times), (color, line) in zip(speedups.items(), styles, strict=True):
+    thick = 4 if name == "ring, 32 key/value heads" else 1.5  # they coincide at first
+    ax.loglog(counts, times.tolist(), line, color=color, label=name, lw=thick)
+ax.set(**labels, ylim=(0.8, 300)), ax.legend(frameon=False)
+ax.set_yticks([1, 10, 100], ["1", "10", "100"])
+ax.set_xticks([1, 10, 100, 1000], ["1", "10", "100", "1,000"])
+plotting.mark_places(ax, {f"{bend:.0f} ranks": bend for bend in bends.values()})
+plotting.show(
+    ax,
+    "Speed by number of ranks over InfiniBand, for a million tokens and 32 heads, "
+    "without a mask. Both rings' curves rise as the ranks do. With 32 key/value heads "
+    "the curve turns flat at 40 ranks, with 8 of them at 160. Gathering lies below, "
+    "farthest at the bends, where it is half as fast.",
+)
+
+# %% [markdown]
+# *Past $g L S / F$ ranks ($g$ query heads share a key/value head), at the dotted lines, a longer ring isn't any faster.* The blocks have become too short to hide what is sent, and each rank still has to receive nearly all keys and values of the text, whatever $P$ is. Gathering, as modeled here, receives as much and computes only after that, so its time is the sum of the two and the ring's the larger one. At the bend it takes twice as long. Far from the bend, on either side, a ring gains little over gathering.
+#
+# All this is for the forward pass, without a mask. The times are lower bounds, since no machine reaches its peak, starting a message takes time, and on a GPU the sending takes some of the chip's own units. The *ratios* aren't bounds in either direction. If the chips did only half of their peak, the single rank that we compare with would be slower too, and the flat part would lie twice as high. What else more ranks can do is in "A ring for each head" (*more*), and the other direction in "The way back" (*more*).
+
+# %% [markdown]
+# ## What is kept, measured
+# *More · 5 minutes*
+#
+# Section 15.5 counted blocks and tables by hand. Let's count all tensors that a rank really has at once, for a text of 1,024 tokens on 2 to 64 ranks. One process is enough for that, if what arrives is a copy. A third method gathers first and then goes through the keys in blocks, forward and backward, by lesson 14's `attention_in_blocks`:
 
 
 # %%
@@ -485,7 +684,7 @@ labels = {"xlabel": "ranks", "ylabel": "most at once, kB"}
 both = {"forward": forward, "backward": back}
 for ax, (title, curves) in zip(axes, both.items(), strict=True):
     plotting.curves(torch.tensor(counts), curves, ax=ax, **labels)
-    ax.loglog()
+    ax.loglog(), ax.axhline(2 * 1024 * 16 * 4 / 1000, color="0.4", ls=":", lw=1)
     ax.set_title(title), ax.minorticks_off(), ax.set_xticks(counts, counts)
     ax.set_yticks([10, 100, 1000, 10_000], ["10", "100", "1,000", "10,000"])
     ax.set_ylim(9, 15_000)
@@ -502,187 +701,9 @@ for direction, found in (("forward", forward), ("backward", back)):
     print(f"{direction}, kB on 64 ranks: {last}")
 
 # %% [markdown]
-# *Gathered keys and values stay those of the whole text, however many ranks there are.* Attending to all of them at once makes tables of shape $(L/P, L)$. Block by block they have shape $(L/P, L/P)$. On two ranks one such small table takes 1,049 kB, and all keys and values 131 kB, so it's the tables that count. (The third method has about one more of them at once than our ring.) But twice as many ranks make a table a quarter as large. So the third curve turns flat, and on 64 ranks it lies at ten to twelve times the memory of the ring. With whole tables it's more than twenty times. (A fused **kernel**, one program on the chip for all of attention, makes no tables at all. What an operation uses inside itself for a moment isn't counted here.)
+# *Dotted: the keys and values of the whole text, 131 kB, which every rank that gathers has, however many ranks there are.* Attending to all of them at once makes tables of shape $(L/P, L)$. Block by block they have shape $(L/P, L/P)$. On two ranks one such small table takes 1,049 kB, so there it's the tables that count, and the third method, which has about one more of them at once than our ring, needs more. But twice as many ranks make a table a quarter as large. So the third curve turns flat above the dotted line, and on 64 ranks it lies at ten to twelve times the memory of the ring. With whole tables it's more than twenty times. A fused **kernel**, one program on the chip for all of attention, would make no tables at all. (What an operation uses inside itself for a moment isn't counted here.)
 #
 # All three compute the attention weights again on the way back, so no table is kept. A rank of the ring keeps its own four blocks (query, key, value and output) and its `lse`. Gathering keeps all keys and values as well. It could throw them away and gather again, which costs another $(P-1)\,N$.
-#
-# Exercise 15.5 (*more*) turns the ring around and lets the queries travel.
-
-# %% [markdown]
-# ## 15.6 A causal mask, and who has to wait
-# *Core · 6 minutes*
-#
-# A causal mask hides nearly half of all pairs of a query and a key. Four ranks hold 48 tokens, twelve neighboring ones each. Suppose that all of them wait for one another after every step. Then a step takes as long as the rank with the most to do. If the mask hides all pairs of a rank's tokens with the block that has come, our library skips them. Otherwise it computes them all.
-
-# %%
-widgets.predict(
-    "15.C",
-    "Neighboring tokens: how long does the ring take, compared with no mask at all?",
-    choices=["about half as long", "three quarters as long", "as long, or nearly"],
-)
-
-# %% [markdown]
-# The tokens can be divided otherwise, too. **Zigzag** cuts the text into $2P$ chunks and gives each rank two of them. Rank 0 gets the first and the last, rank 1 the second and the second-to-last, and so on. So where the queries of one rank meet the keys of another, there are four pairs of chunks, of which the library skips those that are hidden entirely. Each color is a rank:
-
-# %%
-layouts = ("contiguous", "zigzag")
-strips = [colored_tokens(layout(name, L, 4)) for name in layouts]
-ax = plotting.new_axes(8.0, 1.3)
-ax.imshow(torch.stack(strips), aspect="auto")
-ax.hlines(0.5, -0.5, L - 0.5, color="white", lw=6)
-for row, name in enumerate(layouts):
-    for middle, rank in chunk_middles(layout(name, L, 4)).items():
-        ax.text(middle, row, rank, color="white", ha="center", va="center")
-ax.set_yticks(range(2), layouts), ax.set_xlabel("position in the text")
-plotting.show(
-    ax,
-    "Who holds which of 48 tokens. Contiguous: twelve neighbors for each rank. "
-    "Zigzag: two runs of six, equally far from the beginning and from the end.",
-)
-
-# %%
-for name in ("contiguous", "zigzag"):
-    ring = Ring(layout(name, L, 4), causal=True)
-    table = work_table(ring)
-    slowest = table.max(dim=0).values  # (steps,)
-    print(f"{name}: a row for each rank, a column for each step")
-    print(table, f"  all wait for {slowest.tolist()}, together {slowest.sum()}")
-    error = (simulate_ring(*tensors[:3], ring).output - whole_text[0]).abs().max()
-    print("output as of one process, to 1e-12:", bool(error < 1e-12))
-    share = (slowest.sum() / 4 / 12**2).item()  # of the time without a mask
-    print(f"{share:.2f} of the time without a mask")
-    if name == "contiguous":
-        came_out = "as long, or nearly" if share > 0.9 else f"{share:.2f}"
-widgets.came_out("15.C", came_out)
-
-# %% [markdown]
-# Here is what each rank does in step 1. Strong colors are computed now, and pale ones have been before. White is still to come. Gray is hidden by the mask, and where gray is tinted, the library computes it anyway, along with the rest of its chunk:
-
-# %%
-axes = plotting.new_axes(7.5, 3.9, columns=2)
-for ax, name in zip(axes, ("contiguous", "zigzag"), strict=True):
-    ax.imshow(colored_scores(Ring(layout(name, L, 4), causal=True), 1))
-    ax.set_title(f"{name}, step 1"), label_chunks(ax, layout(name, L, 4))
-plotting.show(
-    axes[0],
-    "The scores in step 1, a color for each rank, strong where it computes now and "
-    "pale where it has before; gray is hidden, and tinted where it's computed "
-    "anyway. Contiguous: ranks 1 to 3 have a whole "
-    "block, rank 0 nothing. Zigzag: each of the four ranks has half a block.",
-)
-
-# %% [markdown]
-# With neighboring tokens ("contiguous"), rank 3 computes all of 144 pairs in every step (in step 0 the mask hides nearly half of them, see section 15.8). So the ring takes $4 \cdot 144 = 576$, as it would without a mask. In zigzag every rank has the same amount of work in every step, and the ring takes 324. Now switch on the causal mask in the widget of section 15.4, and watch the bars in both layouts.
-#
-# The result stays the same, as long as each token carries its position in the text with it. **Do exercise 15.7 now (13 minutes).** It counts the work of each rank, for any division. In exercises 15.6 and 15.8 (*more*) you write zigzag and find a bug. And is zigzag always the best division? Exercise 15.9, an experiment, is about that.
-
-# %% [markdown]
-# ## 15.7 On paper: a real cluster
-# *Core · 7 minutes*
-#
-# While a rank attends to one block, the next one is on its way. If it arrives in time, sending costs no time of its own. ("Sending while you compute", *more*, tries that with an imitated link. On a GPU, NCCL also takes some of the chip's own units for sending, which we leave out.) A rank with $n = L / P$ tokens computes $4\,n^2 d$ operations for each head of size $d$ in a step (two matrix products; exponentials and merging are left out). Meanwhile it sends $2\,n\,d$ numbers of 2 bytes. If it does $F$ operations and sends $S$ bytes a second, sending is hidden as soon as
-#
-# $$\frac{4\,n^2 d}{F} \ge \frac{4\,n\,d}{S} , \qquad\text{so}\qquad n \ge \frac{F}{S} .$$
-#
-# The head's size cancels, and so does the number of heads. Where $g$ query heads share a key/value head, less is sent, and $F / (g S)$ tokens are enough. **Do exercise 15.10 now (3 minutes). It asks what a causal mask does to this bound.**
-#
-# Here are four steps without a mask, with blocks half as long as $F / S$ and with blocks twice as long. (Each panel has a unit of its own. Computing a step really takes 16 times as long on the right, and the whole step 8 times.)
-
-# %%
-def draw_steps(ax, n):
-    """Four steps of a ring with n tokens a rank, in units of F / S."""
-    sending, begins = 1 / n, 0.0
-    for step in range(4):
-        bars = [(1, 0.1)] if step == 3 else [(1, 0.1), (sending, 1.1)]  # length, height
-        for (length, low), color in zip(bars, plotting.COLORS, strict=False):
-            ax.broken_barh([(begins, length)], (low, 0.8), fc=color, ec="white")
-            place = (begins + length / 2, low + 0.4)
-            ax.text(*place, step, color="white", va="center", ha="center")
-        if step < 3 and sending > 1:  # it waits for the next block
-            wait = (begins + 1, sending - 1)
-            ax.broken_barh([wait], (0.1, 0.8), fc="none", ec="0.6", hatch="//")
-        begins += max(1, sending)
-
-
-# %%
-axes = plotting.new_axes(9.6, 1.9, columns=2)
-for ax, n in zip(axes, (0.5, 2.0), strict=True):
-    draw_steps(ax, n)
-    ax.set_yticks([0.5, 1.5], ["computing", "sending"])
-    ax.set(xlim=(0, 1 + 3 * max(1, 1 / n)), title=f"n = {n:g} F / S")
-    ax.set_xlabel("time; unit: computing one block")
-plotting.show(
-    axes[0],
-    "Bars in time. Left, with short blocks, sending goes on without a gap, and after "
-    "each computation but the last the rank waits (hatched) as long again, until the "
-    "block has come. Right, computing "
-    "goes on without a gap.",
-)
-
-# %% [markdown]
-# Here are the machines of the ring attention paper (its table 2) at their peak, with a causal mask in zigzag in the last column. NVLink connects the GPUs within a machine, InfiniBand connects machines, and TPUs are Google's chips:
-
-# %%
-print(f"{'':19}{'n from':>8}{'4 query heads share':>22}{'and a causal mask':>20}")
-for cluster in CLUSTERS:
-    block = smallest_hidden_block(cluster)
-    shared = smallest_hidden_block(cluster, heads_per_kv_head=4)
-    print(f"{cluster.name:19}{block:8,.0f}{shared:22,.0f}{2 * shared:20,.0f}")
-
-# %% [markdown]
-# (For InfiniBand the paper prints 24.5 thousand, but its own two columns give 24,960. The paper is from 2023. An H100 with 989 · 10¹² operations and 50 GB a second would need 19,780 tokens.) What do more and more ranks bring for a text of a million tokens?
-
-# %%
-widgets.predict(
-    "15.D",
-    "A ring over InfiniBand, a million tokens, 32 heads, each with its own keys. How "
-    "much faster are 1,000 ranks than 500?",
-    choices=["twice as fast", "about a quarter faster", "not at all"],
-)
-
-# %%
-# ring_time: P - 1 steps, each the longer of computing and sending, and one of computing
-counts = [P for P in range(1, 1001) if 10**6 % P == 0]  # equal blocks only
-speedups = {}
-for kv_heads in (32, 8):
-    sizes = {"L": 10**6, "num_heads": 32, "num_kv_heads": kv_heads, "d_head": 128}
-    rings = [ring_time(CLUSTERS[1], P=P, **sizes) for P in counts]
-    totals = {"ring": [ring.total for ring in rings]}
-    totals["gathered"] = [ring.compute + ring.transfer for ring in rings]
-    for way, times in totals.items():
-        name = f"{way}, {kv_heads} key/value heads"
-        speedups[name] = torch.tensor([times[0] / t for t in times])
-at = [speedups["ring, 32 key/value heads"][counts.index(P)].item() for P in (500, 1000)]
-print(f"500 ranks: {at[0]:.0f} times as fast as one, 1,000 ranks: {at[1]:.0f} times")
-widgets.came_out("15.D", "not at all" if at[1] / at[0] < 1.05 else "faster")
-
-# %%
-labels = {"xlabel": "ranks", "ylabel": "times as fast as one rank"}
-styles = [(color, line) for color in plotting.COLORS[:2] for line in ("-", "--")]
-bends = {shared: 10**6 / smallest_hidden_block(CLUSTERS[1], heads_per_kv_head=shared)
-         for shared in (1, 4)}  # query heads to a key/value head
-
-# %%
-ax = plotting.new_axes(6.4, 4.2)
-for (name, times), (color, line) in zip(speedups.items(), styles, strict=True):
-    thick = 4 if name == "ring, 32 key/value heads" else 1.5  # they coincide at first
-    ax.loglog(counts, times.tolist(), line, color=color, label=name, lw=thick)
-ax.set(**labels, ylim=(0.8, 300)), ax.legend(frameon=False)
-ax.set_yticks([1, 10, 100], ["1", "10", "100"])
-ax.set_xticks([1, 10, 100, 1000], ["1", "10", "100", "1,000"])
-plotting.mark_places(ax, {f"{bend:.0f} ranks": bend for bend in bends.values()})
-plotting.show(
-    ax,
-    "Speed by number of ranks over InfiniBand, for a million tokens and 32 heads, "
-    "without a mask. Both rings' curves rise as the ranks do. With 32 key/value heads "
-    "the curve turns flat at 40 ranks, with 8 of them at 160. Gathering lies below, "
-    "farthest at the bends, where it is half as fast.",
-)
-
-# %% [markdown]
-# *Past $g L S / F$ ranks ($g$ query heads share a key/value head), at the dotted lines, a longer ring isn't any faster.* The blocks have become too short to hide what is sent, and each rank still has to receive nearly all keys and values of the text, whatever $P$ is. Gathering, as modeled here, receives as much and computes only after that, so its time is the sum of the two and the ring's the larger one. At the bend it takes twice as long. Far from the bend, on either side, a ring gains little over gathering.
-#
-# All this is for the forward pass and without a mask ("The way back", *more*, has the other direction). The times are lower bounds, since no machine reaches its peak and starting a message takes time. If the chips did only half of their peak, half as many tokens would hide the sending, and the flat part would lie twice as high, because the single rank that we compare with has become slower. So "times as fast" isn't a bound in either direction. What more ranks can do is in "A ring for each head" (*more*).
 
 # %% [markdown]
 # ## The way back
@@ -825,9 +846,9 @@ for length in (48, 192, 768):
 
 # %% [markdown]
 # ## 15.9 An all_reduce, message by message
-# *More · 4 minutes*
+# *More · 5 minutes*
 #
-# Each rank cuts its tensor into $P$ parts. For $P - 1$ steps, each hands one part on, and adds the part that arrives to its own. After that each rank has one part of the sum, finished. This is a `reduce_scatter`. In $P - 1$ more steps the finished parts go around, which is your gathering from exercise 15.4. Here is the first half:
+# Each rank cuts its tensor into $P$ parts. For $P - 1$ steps, each hands one part on, and adds the part that arrives to its own. After that each rank has one part of the sum, finished. This is a `reduce_scatter`. In $P - 1$ more steps the finished parts go around, which is the gathering of exercise 15.4. Here is the first half:
 
 
 # %%
@@ -848,6 +869,33 @@ expected = addends.sum(0).chunk(5)
 print("finished parts:", all(torch.allclose(x, expected[(r + 1) % 5])
                              for r, x in enumerate(sums)))
 print("sent:", sent.tolist(), "half of", all_reduce_bytes(num_bytes(addends[0]), 5))
+
+# %% [markdown]
+# Here is how the sums grow on four ranks. A number says how many ranks a part has been added up over, and a frame marks what a rank hands on next:
+
+# %%
+states = [torch.ones(4, 4, dtype=torch.long)]  # how many ranks: (rank, part)
+for step in range(3):
+    states.append(states[-1].clone())
+    for r in range(4):
+        part = (r - step - 1) % 4  # what rank r - 1 hands on
+        states[-1][r, part] += states[-2][r - 1, part]
+
+axes = plotting.new_axes(9.6, 2.6, columns=4)
+for step, (ax, added) in enumerate(zip(axes, states, strict=True)):
+    ax.imshow(added, cmap="Blues", vmin=0, vmax=6)
+    for r, part in torch.cartesian_prod(torch.arange(4), torch.arange(4)).tolist():
+        ax.text(part, r, added[r, part].item(), ha="center", va="center")
+        if step < 3 and part == (r - step) % 4:
+            ax.plot(part, r, "s", ms=26, mfc="none", mec=plotting.COLORS[1], mew=2)
+    ax.set(xlabel="part", xticks=range(4), yticks=range(4), ylabel="" if step else "rank")
+    ax.set_title(f"after step {step - 1}" if step else "at first")
+plotting.show(
+    axes[0],
+    "A table of four ranks and four parts, at first and after steps 0 to 2. At first "
+    "all are 1. In each step every rank hands on one part, and the next rank's number "
+    "for it grows by one. In the end each rank has one part with a 4.",
+)
 
 # %% [markdown]
 # So each half sends half of the formula. Between the two, a rank holds $1/P$ of the sum. Megatron-LM does its work on single tokens (norms, dropout) at that point, and calls that sequence parallelism (Korthikanti et al., 2022). Does gloo send as much? Our `Communicator` adds up what it hands to the next rank, and for a collective operation it adds the formula. On Linux one can ask the system how many bytes really went from process to process (`python -m experiments traffic`):

@@ -189,6 +189,7 @@ _add(
     (_random(30, 64), LOOKED_UP[2], (LONG * 2)[:30]),
 )
 _add(diagrams.chunked_forms, (1, 1), (12, 4), (24, 7))
+_add(diagrams.window_places, (["a"], [(1, 0)]), (list("the red ap"), [(4, 0), (4, 2)]), (LONG[:10], [(6, 4), (10, 0)]))
 _add(diagrams.road_map, (0,), (4,), (15,))
 
 

@@ -104,6 +104,8 @@ WEIGHTS = torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.05, 0.85]])
         ("beam_tree", ([],), "steps is empty"),
         ("chunked_forms", (25,), r"length \(25\) must be at most 24"),
         ("chunked_forms", (4, 0), r"chunk_size \(0\)"),
+        ("window_places", (["a"] * 13, [(1, 0), (2, 0)]), r"tokens \(13\) times caches \(2\)"),
+        ("window_places", (["a", "b"], [(2, 1)]), r"window \(2\).*sinks \(1\).*at most 2"),
         ("areas", (torch.ones(2), {"b": torch.zeros(2)}), r"others \(b\) must hold vectors that are not zero"),
         ("cache_strip", (["a", "b"], 2), r"prompt \(2\)"),
         ("clock_hands", ([1], 3), r"d \(3\) must be even"),
