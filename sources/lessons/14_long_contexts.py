@@ -247,23 +247,24 @@ found = measured("reading", "at", "bits")
 bits = {name: torch.tensor([*curve.values()]) for name, curve in found.items()}
 places = 64 * torch.arange(64) + 32
 shown = ("everything", "latest 512", "latest 64")
-more = {"latest 64 minus latest 512": bits["latest 64"] - bits["latest 512"]}
+more = bits["latest 64"] - bits["latest 512"]  # (64,)
 
 # %%
 axes = plotting.new_axes(9.6, 3.2, columns=2)
 names = {"xlabel": "characters before", "ylabel": "bits per character"}
 plotting.curves(places, {name: bits[name] for name in shown}, ax=axes[0], **names)
-names["ylabel"] = "more bits per character"
-plotting.curves(places, more, ax=axes[1], **names)
-for ax in axes:
-    plotting.mark_places(ax, {"trained to here": 512})
+axes[1].plot(places, more, color="0.7", lw=1, label="each 64 characters")
+axes[1].plot(places[3::8] + 32, more.view(8, 8).mean(dim=1), "o-", label="each 512")
+axes[1].set(xlabel=names["xlabel"], ylabel="more bits per character")
+axes[1].legend(frameon=False), axes[1].axhline(0, color="0.4", lw=0.8)
+for ax, title in zip(axes, ("", "latest 64 minus latest 512"), strict=True):
+    plotting.mark_places(ax, {"trained to here": 512}), ax.set_title(title, pad=16)
 axes[0].set_ylim(0, None), axes[1].set_ylim(-0.02, 0.15)
-axes[1].axhline(0, color="0.6")
 plotting.show(
     axes[0],
     "Bits by position up to 4,096. Left, with everything they rise from 1.5 to 5 "
     "between 512 and 1,400 and stay near 5. With the latest 512 or 64 they stay around "
-    "1.4. Right, the difference of these two scatters around 0.05.",
+    "1.4. Right, the difference of these two, between 0.03 and 0.065 per 512 characters.",
 )
 
 # %%
