@@ -127,7 +127,7 @@ def decide_quiz(quiz: Quiz, observations: Tree) -> Verdict:
         return Verdict(quiz.number, quiz.points, passed=False, what=what)
     explanation = quiz.explanations[choice]
     if choice == quiz.right:
-        return Verdict(quiz.number, quiz.points, passed=True, explanation=explanation)
+        return Verdict(quiz.number, quiz.points, passed=True, explanation=explanation[0].upper() + explanation[1:])
     what = f"Not {choice}: {explanation}"
     return Verdict(quiz.number, quiz.points, passed=False, mistake=choice, found_by="mistake", what=what)
 

@@ -22,10 +22,12 @@ from .online import running_softmax
 from .operations import lookup, matmul, reshape, split_merge
 from .overview import legend, road_map
 from .paths import growing_paths
+from .recomputed import recomputed_block
 from .recurrent import look_step_speak, unrolled
 from .shadows import areas, projection
 from .shifted import shifted_targets
 from .streams import residual_stream, straight_streams
+from .tensor_parallel import tensor_parallel
 from .vectors import clock_hands, rotation, word_map
 from .window import window_places
 
@@ -33,7 +35,7 @@ __all__ = [
     "Beam", "architecture", "areas", "attention_flow", "attention_lines", "beam_tree", "cache_strip",
     "cache_strips", "chunked_forms", "clock_hands", "cost_lines", "decoder_step", "divided", "growing_paths", "head_maps",
     "head_wiring", "head_wirings", "induction", "influence_maps", "legend", "look_step_speak", "looked_at", "lookup",
-    "mask_cells", "mask_gallery", "masked_weights", "matmul", "moved_outputs", "multi_head", "projection", "reshape",
+    "mask_cells", "mask_gallery", "masked_weights", "matmul", "moved_outputs", "multi_head", "projection", "recomputed_block", "reshape",
     "residual_stream", "road_map", "rotation", "running_softmax", "shifted_targets", "split_merge",
-    "straight_streams", "three_roles", "training_losses", "two_norms", "unrolled", "window_places", "word_map",
+    "straight_streams", "tensor_parallel", "three_roles", "training_losses", "two_norms", "unrolled", "window_places", "word_map",
 ]  # fmt: skip

@@ -37,8 +37,8 @@ def chunked_forms(length: int = 12, chunk_size: int = 4) -> Axes:
                     products += 1
             if start:
                 ax.add_patch(Rectangle((left, start), start, len(rows), facecolor="0.88", edgecolor="white"))
-                state = f"$S_{{{start}}}$"  # after so many positions
-                ax.text(left + start / 2, start + len(rows) / 2, state, ha="center", va="center", fontsize=12)
+                state = f"read from $S_{{{start}}}$"  # the state after so many positions
+                ax.text(left + start / 2, start + len(rows) / 2, state, ha="center", va="center", fontsize=9)
         states = -(-length // size) - 1
         what = f"{states} state{'s' if states > 1 else ''} handed on" if states else "no state"
         title = f"{name}\n{products} products\n{what}"

@@ -21,9 +21,9 @@ LOWEST = -0.4  # cosine that is drawn
 def cache_and_state(keys: Float[Tensor, "L d_k"], values: Float[Tensor, "L d_v"]) -> LiveFigure:
     """By position: how well each earlier value can still be read with its own key, and how many numbers are kept.
 
-    Above, a cache of everything and one of the latest positions with a few of the first, whose values are there or are not.
-    Below, a state of ``d_k * d_v`` numbers, whose answer is compared with the value by the cosine of the two; beside it the
-    state itself. For lesson 14.
+    A bar is the cosine of what is read and the value. Above, a cache of everything and one of the latest positions with a few
+    of the first, whose values are there (1) or are not (0). Below, a state of ``d_k * d_v`` numbers; beside it the state itself.
+    For lesson 14.
 
     Args:
         keys: A text's keys; they are brought to length 1.
@@ -57,12 +57,12 @@ def cache_and_state(keys: Float[Tensor, "L d_k"], values: Float[Tensor, "L d_v"]
         }
         for i, (title, heights) in enumerate(rows.items()):
             ax = figure.add_axes((0.07, 0.71 - 0.29 * i, 0.58, 0.18))
-            ax.stairs(heights.tolist(), [i - 0.5 for i in range(position + 1)], fill=True, color=plotting.COLORS[i])
-            ax.set(xlim=(-0.5, len(keys) - 0.5), ylim=(LOWEST if i == 2 else 0.0, 1.05), yticks=[0, 1])
-            ax.set_ylabel("cosine" if i == 2 else "kept", fontsize=9)
-            ax.axhline(0, color="0.6", lw=0.8)
+            ax.bar(range(position), heights.tolist(), width=0.8, color=plotting.COLORS[i])
+            ax.set(xlim=(-0.5, len(keys) - 0.5), ylim=(LOWEST, 1.05), yticks=[0, 1])
+            ax.set_ylabel("cosine", fontsize=9)
+            ax.axhline(0, color="0.6", lw=0.8), ax.axvline(position - 0.5, color="0.3", ls=":", lw=1.2)
             ax.set_title(title, fontsize=10, loc="left")
-        ax.set_xlabel("position that is read")
+        ax.set_xlabel("position that is read; dotted: the text so far ends here")
         grid = figure.add_axes((0.72, 0.13, 0.21, 0.76))
         image = grid.imshow(state.numpy(), cmap="RdBu_r", vmin=-bound, vmax=bound, aspect="auto")
         grid.set(xticks=[], yticks=[], xlabel="features of the values", ylabel="features of the keys")

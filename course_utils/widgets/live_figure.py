@@ -1,4 +1,4 @@
-"""What every widget is made of: ipywidgets controls over ``plotting``, drawn with Agg into an Image.
+"""What every widget is made of: ipywidgets controls over ``plotting``, drawn into an Image, as SVG.
 
 An Image rather than an Output widget: it does not flicker, and its redraws never end up in a cell's saved output.
 """
@@ -15,7 +15,7 @@ from course_utils import plotting
 
 from .slider_names import slider_names
 
-DPI = 80
+WIDTH = 80  # pixels for an inch of the figure
 
 # Room for the longest description, the same for every control.
 WIDE = {"style": {"description_width": "11em"}, "layout": {"width": "32em"}}
@@ -41,7 +41,7 @@ class LiveFigure(ipywidgets.VBox):
         self.name, self.draw, self.controls = name, draw, dict(controls)
         self.figure = Figure(figsize=size)
         FigureCanvasAgg(self.figure)
-        self.image = ipywidgets.Image(format="png")
+        self.image = ipywidgets.Image(format="svg+xml", layout={"width": f"{WIDTH * size[0]:.0f}px", "max_width": "100%"})
         self.problem = ipywidgets.HTML()
         names = slider_names(self.controls.values())
         super().__init__([*self.controls.values(), self.problem, self.image, *names])
@@ -54,7 +54,7 @@ class LiveFigure(ipywidgets.VBox):
         try:
             self.figure.clear()
             self.draw(self.figure, **{name: control.value for name, control in self.controls.items()})
-            self.image.value = plotting.png(self.figure, DPI)
+            self.image.value = plotting.svg(self.figure)
             self.problem.value = ""
         except Exception as problem:
             message = html.escape("".join(traceback.format_exception_only(problem)))  # it may quote what was typed in

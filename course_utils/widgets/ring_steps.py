@@ -8,6 +8,7 @@ from jaxtyping import Bool, Float
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 from torch import Tensor
 
 from course_utils import plotting
@@ -37,7 +38,7 @@ def ring_steps() -> LiveFigure:
 
     def draw(figure: Figure, ranks: int, step: int, order: str, causal: bool) -> None:
         ring, now, last = Ring(layout(order, LENGTH, ranks), causal=causal), min(step, ranks - 1), ranks - 1
-        scores, circle = figure.add_axes((0.06, 0.12, 0.38, 0.76)), figure.add_axes((0.5, 0.42, 0.24, 0.5))
+        scores, circle = figure.add_axes((0.06, 0.12, 0.38, 0.76)), figure.add_axes((0.46, 0.4, 0.3, 0.54))
         bars = figure.add_axes((0.8, 0.14, 0.18, 0.74))
         draw_scores(scores, ring, now)
         scores.set_title(f"step {now}, the last is step {last}", fontsize=10)
@@ -51,7 +52,8 @@ def ring_steps() -> LiveFigure:
         bars.set_yticklabels([f"rank {rank}" for rank in range(ranks)], fontsize=8)
         bars.set_xlim(0, 1.05 * LENGTH**2 / ranks)  # a rank's pairs without a mask: the same for all layouts
         time = int(work[:, : now + 1].max(dim=0).values.sum())  # in each step all wait for the slowest
-        figure.text(0.49, 0.2, time_so_far(time, done=now == last), fontsize=10)
+        figure.text(0.485, 0.31, time_so_far(time, done=now == last), fontsize=10)
+        name_shades(figure, (0.475, 0.02), columns=1, causal=causal)
 
     controls = {
         "ranks": ipywidgets.Dropdown(options=RANKS, value=4, description="ranks", **WIDE),
@@ -80,6 +82,15 @@ def draw_scores(ax: Axes, ring: Ring, now: int) -> None:
         edges = (-0.5, length - 0.5, -0.5, length - 0.5)
         ax.contourf(wasted, [0.5, 1.5], colors="none", hatches=["/////"], extent=edges).set(edgecolor="0.35", linewidth=0)
     label_chunks(ax, ring.layout)
+
+
+def name_shades(figure: Figure, corner: tuple[float, float], columns: int, *, causal: bool) -> None:
+    """What strong, pale, white, gray and hatched pairs are; ``corner`` is the lower left one, in parts of the figure."""
+    kinds = {"computed now": {"fc": "0.35"}, "computed before": {"fc": "0.75"}, "still to come": {"fc": LATER}}
+    if causal:
+        kinds |= {"hidden": {"fc": HIDDEN}, "hidden, computed anyway": {"fc": "0.75", "hatch": "/////"}}
+    shades = [Patch(ec="0.35", lw=0.6, label=name, **style) for name, style in kinds.items()]
+    figure.legend(handles=shades, loc="lower left", bbox_to_anchor=corner, ncols=columns, fontsize=8, frameon=False)
 
 
 def colors_of_pairs(ring: Ring, now: int) -> tuple[Float[Tensor, "L L 3"], Bool[Tensor, "L L"]]:

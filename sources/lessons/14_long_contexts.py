@@ -264,7 +264,7 @@ plotting.show(
     axes[0],
     "Bits by position up to 4,096. Left, with everything they rise from 1.5 to 5 "
     "between 512 and 1,400 and stay near 5. With the latest 512 or 64 they stay around "
-    "1.4. Right, the difference of these two, between 0.03 and 0.065 per 512 characters.",
+    "1.4. Right, the difference of these two, 0.03 to 0.065 per 512 characters.",
 )
 
 # %%

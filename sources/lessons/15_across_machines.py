@@ -534,7 +534,7 @@ def draw_steps(ax, n, top):
     """Four steps of a ring with n tokens a rank; n and the time in units of F / S."""
     computing, sending, begins = n**2, n, 0.0
     for step in range(4):
-        bars = [(computing, top)] if step == 3 else [(computing, top), (sending, top - 1)]
+        bars = [(computing, top), (sending, top - 1)][: 1 if step == 3 else 2]
         for (length, low), color in zip(bars, plotting.COLORS, strict=False):
             ax.broken_barh([(begins, length)], (low, 0.8), fc=color, ec="white")
             place = (begins + length / 2, low + 0.4)
@@ -550,7 +550,7 @@ ax = plotting.new_axes(9.6, 2.4)
 draw_steps(ax, 0.7, top=3.5), draw_steps(ax, 1.4, top=1.0)
 names = ["n = 0.7 F / S, computing", "sending", "n = 1.4 F / S, computing", "sending"]
 ax.set_yticks([3.9, 2.9, 1.4, 0.4], names)
-ax.set(xlim=(0, 8), xlabel="time; unit: computing a block of F / S tokens, or sending it")
+ax.set(xlim=(0, 8), xlabel="time; unit: computing or sending F / S tokens")
 plotting.show(
     ax,
     "Bars in time. Above, with short blocks, sending goes on without a gap, and after "
@@ -888,7 +888,8 @@ for step, (ax, added) in enumerate(zip(axes, states, strict=True)):
         ax.text(part, r, added[r, part].item(), ha="center", va="center")
         if step < 3 and part == (r - step) % 4:
             ax.plot(part, r, "s", ms=26, mfc="none", mec=plotting.COLORS[1], mew=2)
-    ax.set(xlabel="part", xticks=range(4), yticks=range(4), ylabel="" if step else "rank")
+    ax.set(xlabel="part", ylabel="" if step else "rank")
+    ax.set(xticks=range(4), yticks=range(4))
     ax.set_title(f"after step {step - 1}" if step else "at first")
 plotting.show(
     axes[0],

@@ -63,7 +63,7 @@ def ends(control):
 @pytest.mark.parametrize("name", MAKERS)
 def test_every_control_redraws_and_every_end_of_it_can_be_drawn(name):
     widget = MAKERS[name]()
-    assert bytes(widget.image.value).startswith(b"\x89PNG") and not widget.problem.value
+    assert b"<svg" in bytes(widget.image.value)[:400] and not widget.problem.value
     for control in widget.controls.values():
         before = bytes(widget.image.value)
         control.value = next(end for end in reversed(ends(control)) if end != control.value)
@@ -194,7 +194,7 @@ def test_alignment_and_fewer_keys_than_queries():
 
 def kept(widget):
     """What is drawn of each position: cache, window, state."""
-    return [torch.tensor(ax.patches[0].get_data().values) for ax in widget.figure.axes[:3]]
+    return [torch.tensor([bar.get_height() for bar in ax.patches]) for ax in widget.figure.axes[:3]]
 
 
 def test_a_state_blurs_what_a_cache_keeps_and_a_window_drops():

@@ -2,6 +2,8 @@
 
 import re
 
+import torch
+
 from ..wrong_answer import Diagnosis, WrongAnswer, symptom
 
 SHAPES = re.compile(
@@ -18,6 +20,7 @@ NEEDS_GRADIENTS = ("a leaf Variable that requires grad", "numpy() on Tensor that
 NOT_TAKEN = re.compile(
     r"^(softmax|transpose|max|min|sum|mean|amax|amin|argmax|cat|stack|sort|flip|permute|diagonal)\(\) "
 )
+ALL_AXES = re.compile(r"\.T\b")
 LETTERS = re.compile(r"einsum\(\).*(does not appear|is repeated|more than once|is not a valid|subscript|number of)")
 
 
@@ -121,6 +124,18 @@ def values_with_their_places(answer: WrongAnswer) -> Diagnosis | None:
     return symptom(sentence, advice, "values with their places")
 
 
+def turns_all_axes(answer: WrongAnswer) -> Diagnosis | None:
+    """``.T`` of a tensor that has more than two axes."""
+    seen = _stopped(answer)
+    if seen is None or not SHAPES.search(seen["message"]) or not ALL_AXES.search(seen.get("line", "")):
+        return None
+    sizes = [value.dim() for value in answer.cases[answer.first].values() if isinstance(value, torch.Tensor)]
+    if not sizes or min(sizes) < 3:
+        return None
+    sentence = ".T turns all axes of a tensor around, that of the batch too, and then the shapes no longer fit."
+    return symptom(sentence, ".mT exchanges the last two axes and leaves the others in place.", "turns all axes")
+
+
 def only_some_cases_stop(answer: WrongAnswer) -> Diagnosis | None:
     """Shapes that do not fit, in general words."""
     seen = _stopped(answer)
@@ -195,5 +210,6 @@ STOPS = (
     calls_without_an_end,
     size_with_a_fraction,
     values_with_their_places,
+    turns_all_axes,
     only_some_cases_stop,
 )

@@ -56,6 +56,8 @@ const ROLES = { query: "#0072B2", key: "#D55E00" };
 const FONT = "system-ui, sans-serif";
 const HINT = "Point at a token, or walk with Tab and the arrow keys: it says where it looks. A click keeps it.";
 const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+// Drawn dark on light: in the dark theme of JupyterLab or of the site light and dark change places, and hues stay.
+const DARK = `:is([data-jp-theme-light="false"], [data-theme="dark"]) .drawn-light { filter: invert(0.96) hue-rotate(180deg); }`;
 const STYLE = `
 :host { display: block; font: 14px/1.4 ${FONT}; color: ${INK}; color-scheme: light; }
 .box { background: #fff; border: 1px solid #d0d7de; border-radius: 8px; padding: 10px 12px; max-width: 100%; box-sizing: border-box; }
@@ -103,7 +105,8 @@ function render({ model, el }) {
   // token: { view, side: "query" or "key", place }; fixed: a click or a key holds it
   const state = { lines: true, token: null, fixed: false };
 
-  const root = el.appendChild(make("div")).attachShadow({ mode: "open" });
+  const root = el.appendChild(make("div", undefined, { class: "drawn-light" })).attachShadow({ mode: "open" });
+  el.append(make("style", DARK));
   root.append(make("style", STYLE));
   const box = root.appendChild(make("div", undefined, { class: "box", role: "group", "aria-label": "Attention of every layer and head" }));
   const bar = box.appendChild(make("div", undefined, { class: "bar", role: "group", "aria-label": "drawn as" }));

@@ -27,13 +27,14 @@ export function softmax(row, hidden) {
 
 const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
 
-/** A number in few letters. */
-export function short(x) {
+/** A number in few letters, in a cell in fewer: ".32", "1.5". */
+export function short(x, inCell = false) {
   if (Number.isNaN(x)) return "NaN";
   if (!Number.isFinite(x)) return x < 0 ? "−∞" : "∞";
   const exact = Number(x.toPrecision(7)), size = Math.abs(exact); // 52.5 where a sum came to 52.49999999
-  const text = size === 0 ? "0" : size < 0.01 || size >= 1000 ? exact.toExponential(0) : exact.toFixed(size < 10 ? 2 : 1);
-  return (text.includes(".") && !text.includes("e") ? text.replace(/\.?0+$/, "") : text).replace(/-/g, "−").replace("e+", "e");
+  const long = size >= 1000 || (size > 0 && size < (inCell ? 0.005 : 0.01));
+  const text = long ? exact.toExponential(0).replace("e+", "e") : String(+exact.toFixed(size < 1 ? 2 : (size < 10 ? 2 : 1) - inCell));
+  return (inCell ? text.replace(/^(-?)0\./, "$1.") : text).replace(/-/g, "−");
 }
 
 /** "0.75 · 8 + 0.25 · 4 = 7" */
@@ -118,6 +119,7 @@ const MOST_CROSSING = 12; // keys
 const [LARGEST, WITH_NUMBERS, WITH_WORDS, LEAST] = [40, 24, 11, 4]; // pixels of a cell
 const SLANT = 1; // radians by which the words above a card are turned
 const FONT = "system-ui, sans-serif";
+const DARK = `/* in a dark theme light and dark change places, and hues stay */ :is([data-jp-theme-light="false"], [data-theme="dark"]) .drawn-light { filter: invert(0.96) hue-rotate(180deg); }`;
 const STYLE = `
 :host { display: block; font: 14px/1.4 ${FONT}; color: ${INK}; color-scheme: light; }
 .box { background: #fff; border: 1px solid #d0d7de; border-radius: 8px; padding: 10px 12px; max-width: 100%; box-sizing: border-box; }
@@ -162,7 +164,8 @@ function render({ model, el }) {
   const shapes = {}; // of each card, where its cells lie on its canvas
   const canvases = {};
 
-  const root = el.appendChild(make("div")).attachShadow({ mode: "open" });
+  const root = el.appendChild(make("div", undefined, { class: "drawn-light" })).attachShadow({ mode: "open" });
+  el.append(make("style", DARK));
   root.append(make("style", STYLE));
   const box = root.appendChild(make("div", undefined, { class: "box", role: "group", "aria-label": "See-through attention" }));
   const bar = box.appendChild(make("div", undefined, { class: "bar" }));
@@ -458,11 +461,9 @@ function render({ model, el }) {
     pen.fillStyle = Number.isFinite(x) ? paint : "#f5d76e"; // NaN and infinite
     pen.fillRect(left + 0.5, top + 0.5, cell - 1, cell - 1);
     if (cell < WITH_NUMBERS) return;
-    const size = Math.abs(x);
     const font = `${Math.max(10.5, Math.min(13, cell / 2.8))}px ${FONT}`;
     Object.assign(pen, { fillStyle: Number.isFinite(x) ? ink : INK, font, textBaseline: "middle", textAlign: "center" });
-    // Few letters fit: ".32", "1.5"; the sentence below has the number in full.
-    pen.fillText(short(size >= 1 && size < 1000 ? Number(Number(x.toPrecision(7)).toFixed(size < 10 ? 1 : 0)) : x).replace(/^(−?)0\./, "$1."), left + cell / 2, top + cell / 2, cell - 3);
+    pen.fillText(short(x, true), left + cell / 2, top + cell / 2, cell - 3); // the sentence below has it in full
   }
 
   /** The mark of a cell that is no longer as at first. */

@@ -218,6 +218,10 @@ STOPS = told(
     lambda x: x @ x if len(x) == 3 else x + 1,
     SHAPED,
     [(lambda x: x @ x, "shapes do not fit", "In 1 other case of the check it came out right")],
+) + told(
+    lambda x: x @ x.mT,
+    [{"x": torch.ones(2, 3, 4)}, {"x": torch.eye(4).expand(3, 4, 4)}],
+    [(lambda x: x @ x.T, "turns all axes", ".T turns all axes")],
 )
 
 
