@@ -875,6 +875,12 @@ quiz_15_10 = "c"
 # %% tags=["check"]
 check("15.10", quiz_15_10)
 
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint</summary>
+#
+# How many of a block's pairs does a rank compute in one step of zigzag? And how many bytes does it send in that step?
+# </details>
+
 # %% [markdown]
 # ## Payoff: a language model on four processes
 #

@@ -11,7 +11,7 @@
 #
 # By the end you can divide attention among several machines, by heads or by tokens, and say how many bytes that costs.
 #
-# {{colab_link}} · short path about 115 minutes with its exercises (60 + 55), everything about 4 hours · builds on lessons 04, 05, 06 and 07
+# {{colab_link}} · short path about 119 minutes with its exercises (64 + 55), everything about 4 hours · builds on lessons 04, 05, 06 and 07
 
 # %% tags=["setup"]
 import math
@@ -42,6 +42,7 @@ from course_utils.multi_head import MultiHeadAttention, repeat_kv
 from course_utils.results import read_rows
 from course_utils.training import seed_everything
 from course_utils.widgets.ring_steps import chunk_middles, colored_tokens, draw_scores
+from course_utils.widgets.ring_steps import name_shades
 
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=88)
 torch.set_num_threads(1)
@@ -104,7 +105,7 @@ print(f"{seconds:.1f} s, to start and end three Pythons as well")
 #
 # On real machines a launcher such as `torchrun` starts one rank for each GPU, and NVIDIA's library NCCL sends from GPU to GPU. (This page runs neither.) Here and in Colab all ranks share one machine. You get the right numbers, but more ranks than cores bring no speed.
 #
-# What if a rank never gets to the meeting point? The others wait, or they fail with a message about a closed connection. `run_on_ranks` ends them all and names a rank that failed:
+# What if a rank crashes before it gets to the meeting point? The others wait, or they fail with a message about a closed connection. `run_on_ranks` ends them all and names a rank that failed:
 
 
 # %%
@@ -124,7 +125,7 @@ except RanksFailed as error:
 # ## 15.2 Heads across machines
 # *Core · 8 minutes*
 #
-# Attention runs over tokens and over heads, and can be cut along either:
+# Attention can be cut along two directions, by heads and by tokens:
 
 # %%
 words = "the red apple fell down from a tree".split()
@@ -139,7 +140,13 @@ plotting.show(
 #
 # $$\operatorname{MultiHead}(x) = \sum_{r=0}^{P-1} \operatorname{heads}_r(x)\, W_{o,r} + b_o .$$
 #
-# Here $W_{o,r}$ holds the rows of $W_o$ for those heads, and $b_o$ is added once. The sum over ranks is one `all_reduce`. This is **tensor parallelism** (Shoeybi et al., 2019). First we try it without any processes, on two parts:
+# Here $W_{o,r}$ holds the rows of $W_o$ for those heads, and $b_o$ is added once. The sum over ranks is one `all_reduce`:
+
+# %%
+plotting.show(diagrams.tensor_parallel(num_heads=4, P=2))
+
+# %% [markdown]
+# This is **tensor parallelism** (Shoeybi et al., 2019). First we try it without any processes, on two parts:
 
 # %%
 seed_everything(0)
@@ -196,7 +203,7 @@ x = x.detach()
 #
 # In the library, `partial_attention(query, key, value, mask)` computes both.
 #
-# A part counts in proportion to its sum. Take two keys with scores $0$ and $\ln 3$, and values 4 and 8. Their sums are 1 and 3, so the second counts three times as much, and $(4 + 3 \cdot 8) / 4 = 7$:
+# The larger a part's sum, the more its output counts. Take two keys with scores $0$ and $\ln 3$, and values 4 and 8. Their sums are 1 and 3, so the second counts three times as much, and $(4 + 3 \cdot 8) / 4 = 7$:
 
 # %%
 query, keys = torch.ones(1, 1, 1, 1), torch.tensor([0.0, math.log(3)])
@@ -222,12 +229,14 @@ for at, sums, name in ((4, 1, "first part"), (8, 3, "second part")):
     ax.text(at, 1, f"{sums}", color="white", ha="center", va="center")
     ax.text(at, 1.85, f"{name}, {at}", ha="center")
 ax.scatter([7], [0.78], s=200, marker="^", color=plotting.COLORS[1], zorder=0)
+ax.text(7, 0.25, "merged: 7", ha="center")
+ax.text(5.5, 1.12, "1 × 3", ha="center"), ax.text(7.4, 1.12, "3 × 1", ha="center")
 ax.set(xlim=(3, 9), ylim=(0.1, 2.3), yticks=[], xticks=[4, 5, 6, 7, 8])
 ax.spines[["left", "right", "top"]].set_visible(False)
 plotting.show(
     ax,
     "A beam with the first part at 4, of weight 1, and the second at 8, of weight 3. "
-    "It is level on a support at 7, the merged output.",
+    "It is level on a support at 7, the merged output: 1 times 3 is 3 times 1.",
 )
 
 # %% [markdown]
@@ -237,7 +246,7 @@ plotting.show(
 
 # %% [markdown]
 # ## 15.4 The ring
-# *Core · 10 minutes*
+# *Core · 14 minutes*
 #
 # In exercise 15.2 you merged two parts by $o = e^{\ell_1 - \ell}\, o_1 + e^{\ell_2 - \ell}\, o_2$ with $\ell = \ln(e^{\ell_1} + e^{\ell_2})$. That's all we need.
 #
@@ -245,7 +254,7 @@ plotting.show(
 #
 # What does one rank's program look like? Here is the smallest one, in which each rank hands on its number and gets that of the rank before it. It's a generator. At the line `arriving = yield (x,)` it hands over what is to be sent, and whoever runs it sends it on. The program goes on at once, while the tensors travel. To get what has come in, it calls `arriving()`, which waits if it has to.
 #
-# Who runs it? With real processes that's `run_in_ring` on each rank. It takes what the program hands over, gives it to a `Communicator` to send, and passes back the `arriving` of this step, until the program returns. Or one process takes all ranks in turn (`run_in_lockstep`):
+# A generator stops at each `yield` and shows what stands there. `send` sets it going again, and what is sent becomes the value of the `yield`. Here we play the link for rank 0 by hand:
 
 
 # %%
@@ -255,6 +264,18 @@ def from_before(rank, P, x):
     return before
 
 
+program = from_before(0, 4, torch.tensor(0.0))
+print("hands over", next(program))
+try:
+    program.send(lambda: (torch.tensor(30.0),))  # what has come from rank 3
+except StopIteration as end:
+    print("returns", end.value)
+
+# %% [markdown]
+# On real processes `run_in_ring` does this on each rank, with a `Communicator` that sends and receives. Or one process takes all ranks in turn (`run_in_lockstep`):
+
+
+# %%
 def on_a_rank(rank, P):
     program = from_before(rank, P, torch.tensor(10.0 * rank))
     return run_in_ring(program, Communicator()).item()
@@ -294,7 +315,7 @@ print("as one process:", torch.allclose(torch.cat(outputs, dim=2), expected, ato
 #
 # The other method is to **gather** first. Every rank gets all keys and values, and then attends once. (In exercise 15.4, *more*, you write the gathering as a ring.)
 #
-# The library's `ring_attention` has masks and a backward pass. On the way back the attention weights are made again, block by block, as in lesson 14. A weight is $e^{s_{ij} - \ell_i}$, where $\ell_i$ is the final `lse` of query $i$, over **all** keys. And the gradient with respect to a score is that weight times $\bar o_i v_j^\top - \bar o_i o_i^\top$, where $\bar o_i$ is the gradient of the output $o_i$. Only $k_j$ and $v_j$ come from another rank. They go around once more, and their gradients with them, to which each rank adds its part ("The way back", *more*, has the code).
+# The library's `ring_attention` has masks and a backward pass. On the way back the attention weights are made again, block by block, as in lesson 14. A weight is $a_{ij} = e^{s_{ij} - \ell_i}$, where $\ell_i$ is the final `lse` of query $i$, over **all** keys. Raise a score $s_{ij}$, and the output $o_i = \sum_j a_{ij} v_j$ moves by $a_{ij}\,(v_j - o_i)$. So with the output's gradient $\bar o_i$ the gradient with respect to the score is $a_{ij}\,(\bar o_i v_j^\top - \bar o_i o_i^\top)$. Only $k_j$ and $v_j$ come from another rank. They go around once more, and their gradients with them, to which each rank adds its part ("The way back", *more*, has the code).
 #
 # Let's run both, the ring and gathering, on four ranks, with a causal mask and two key/value heads for four query heads. `Communicator` counts the bytes. `Ring` holds what all ranks must agree on, who has which tokens and the mask:
 
@@ -343,13 +364,18 @@ for i, way in enumerate(("ring", "gather")):
 # %% [markdown]
 # Outputs and gradients match those of one process, up to rounding.
 #
-# Here are the four steps. Each rank has a color. Its rows of the scores are strong where it computes now, pale where it already has, and white where it hasn't yet:
+# Here are the four steps. Each rank has a color, for its rows of the scores. Strong: being computed now. Pale: already done. White: still to come. The number is the step:
 
 # %%
 axes = plotting.new_axes(9.6, 2.9, columns=4)
 in_a_row_ring = Ring(in_a_row)
 for step, ax in enumerate(axes):
     draw_scores(ax, in_a_row_ring, step)
+    for rank, done in [(r, s) for r in range(4) for s in range(step + 1)]:
+        middle = 12 * torch.tensor([(rank - done) % 4, rank]) + 5.5  # key, query
+        ax.text(*middle.tolist(), done, color="white" if done == step else "0.2")
+    for between in (11.5, 23.5, 35.5):
+        ax.axhline(between, color="white"), ax.axvline(between, color="white")
     ax.set_title(f"step {step}")
     ax.set(xlabel="keys, by rank", ylabel="queries, by rank" if step == 0 else "")
 plotting.show(
@@ -402,9 +428,9 @@ more = "in the ring" if sum(sent["ring"]) > sum(sent["gather"]) else "in gatheri
 widgets.came_out("15.B", "as many in both" if len(set(sent.values())) < 2 else more)
 
 # %% [markdown]
-# Here $N$ is the bytes of one rank's keys and values. The ring's numbers are counted, hop by hop. Gathering takes two collective operations, an `all_gather` forward, and backward a `reduce_scatter`, which adds up all ranks' gradients and gives each rank its own. For these two we have a formula, and the last lines compare it with what really went out (section 15.9, *more*).
+# Here $N$ is the bytes of one rank's keys and values. The ring's numbers are counted, hop by hop. Gathering takes two collective operations, an `all_gather` forward, and backward a `reduce_scatter`, which adds up all ranks' gradients and gives each rank its own. For these two we have a formula, and the last lines compare it with what really went out. (With our `reduce_scatter` that's 3.75 $N$ backward, and not 3. Section 15.9, *more*, has the reason.)
 #
-# **Forward** both send $(P-1)\,N$. Either way each of $P$ blocks goes to $P - 1$ other ranks. Without a mask there's no way around that, if queries stay where they are and each rank computes all heads. Under our causal mask the last rank's keys are of no use to the others, and both methods send them anyway.
+# **Forward** both send $(P-1)\,N$. Either way, every block has to reach the other $P - 1$ ranks. Without a mask there's no way around that, if queries stay where they are and each rank computes all heads. Under our causal mask the last rank's keys are of no use to the others, and both methods send them anyway.
 #
 # **Backward** the keys and values of a ring go around again with their gradients. After $P - 1$ hops a block is at the rank just before its owner, so the gradients need one more hop. That makes $(P-1)\,N + P\,N = (2P-1)\,N$. Gathering has kept all the keys and sends only gradients, $(P-1)\,N$. With fewer key/value heads (lesson 07) $N$ shrinks for both.
 #
@@ -425,25 +451,25 @@ for g in (1, 2, 8):
         print(f"g = {g}, {name:9} {there:7} {back:9} {there + back:9}")
 
 # %% [markdown]
-# Without shared keys dividing by heads sends less than a ring in all, with $g = 2$ a little more, and with more sharing much more. That's attention alone. In training, ranks that divide tokens must also add up the gradients of the model's weights, as in data parallelism.
+# Without shared keys, dividing by heads sends less than a ring in all. With $g = 2$ on four ranks it sends a fifth more, and with more sharing much more. That's attention alone. In training, ranks that divide tokens must also add up the gradients of the model's weights, as in data parallelism.
 #
 # Bytes aren't everything. By heads no rank waits under a causal mask, since all have the same tokens to look at. By tokens each rank needs all of the weights, but only its part of the text.
 #
-# Back to the ring and gathering. In all, gathering sends less. But it costs time, since in ours nothing is computed until everything has arrived, and so no sending is hidden (section 15.7). And it costs **memory**. A rank of the ring holds four blocks of its own (query, key, value and output), two that travel and two that arrive. A rank that gathers holds its own and then the keys and values of all. And each needs a table of weights, for its queries and the keys that it attends to at once. For one head of size 16 and 1,024 tokens:
+# Back to the ring and gathering. In all, gathering sends less. But our version can't start computing until everything has arrived, so it pays for all the sending in time (section 15.7). And it costs **memory**. Count tensors of $L / P$ tokens. A rank of the ring holds four of its own (query, key, value and output), the keys and values in hand, and those that are arriving, eight in all. A rank that gathers holds its own four and then the keys and values of all. And each needs a table of weights, for its queries and the keys that it attends to at once. For one head of size 16 and 1,024 tokens:
 
 # %%
-def kilobytes(P, blocks, keys_at_once, L=1024, d=16):
-    """Of blocks of L / P tokens, and of one table of weights, 4 bytes a number."""
-    return 4 * blocks * (L // P) * d / 1000, 4 * (L // P) * keys_at_once / 1000
+def kilobytes(P, count, keys_at_once, L=1024, d=16):
+    """Of so many tensors of L / P tokens, and of one table of weights, in float32."""
+    return 4 * count * (L // P) * d / 1000, 4 * (L // P) * keys_at_once / 1000
 
 
 for P in (2, 8, 64):
     ring, gather = kilobytes(P, 8, 1024 // P), kilobytes(P, 4 + 2 * P, 1024)
-    for way, (blocks, table) in {"ring": ring, "gather": gather}.items():
-        print(f"{P:2} ranks, {way:6}: blocks {blocks:5.0f} kB, a table {table:6.1f} kB")
+    for way, (held, table) in {"ring": ring, "gather": gather}.items():
+        print(f"{P:2} ranks, {way:6}: held {held:5.0f} kB, a table {table:6.1f} kB")
 
 # %% [markdown]
-# With more ranks everything in the ring shrinks, its table with the square of $P$. The gathered keys and values stay those of the whole text, however many ranks there are. One can go through them block by block, and then the table is as small as the ring's. The keys and values stay. ("What is kept, measured", *more*, counts all that these methods hold at once, forward and backward.)
+# With more ranks everything in the ring shrinks, its table with the square of $P$. The gathered keys and values stay those of the whole text, however many ranks there are. You can go through them block by block, which shrinks the table to the ring's. But the keys and values themselves still take up room. ("What is kept, measured", *more*, counts all that these methods hold at once, forward and backward.)
 #
 # Exercise 15.5 (*more*) turns the ring around and lets the queries travel.
 
@@ -487,7 +513,7 @@ for name in ("contiguous", "zigzag"):
     print(f"{name}: a row for each rank, a column for each step")
     print(table, f"  all wait for {slowest.tolist()}, together {slowest.sum()}")
     error = (simulate_ring(*tensors[:3], ring).output - whole_text[0]).abs().max()
-    print("output as of one process, to 1e-12:", bool(error < 1e-12))
+    print("same output as one process, to 1e-12:", bool(error < 1e-12))
     share = (slowest.sum() / 4 / 12**2).item()  # of the time without a mask
     print(f"{share:.2f} of the time without a mask")
     if name == "contiguous":
@@ -495,13 +521,14 @@ for name in ("contiguous", "zigzag"):
 widgets.came_out("15.C", came_out)
 
 # %% [markdown]
-# Here is what each rank does in step 1. Strong colors are computed now, and pale ones have been before. White is still to come. Gray is hidden by the mask. Hatched pairs are hidden too, but the library computes them anyway, along with the rest of their chunk:
+# Here is what each rank does in step 1. Hatched pairs are hidden by the mask, but the library computes them anyway, along with the rest of their chunk:
 
 # %%
 axes = plotting.new_axes(7.5, 3.9, columns=2)
 for ax, name in zip(axes, ("contiguous", "zigzag"), strict=True):
     draw_scores(ax, Ring(layout(name, L, 4), causal=True), 1)
     ax.set_title(f"{name}, step 1")
+name_shades(axes[0].figure, (0.02, 1.0), columns=5, causal=True)
 plotting.show(
     axes[0],
     "The scores in step 1, a color for each rank, strong where it computes now and "
@@ -519,7 +546,7 @@ plotting.show(
 # ## 15.7 On paper: a real cluster
 # *Core · 7 minutes*
 #
-# While a rank attends to one block, the next one is on its way. If it arrives in time, sending costs no time of its own. ("Sending while you compute", *more*, tries that with an imitated link.)
+# While a rank attends to one block, the next one is on its way. If it arrives before the rank is done, the sending is free. ("Sending while you compute", *more*, tries that with an imitated link.)
 #
 # When is that so? A rank with $n = L / P$ tokens computes $4\,n^2 d$ operations for each head of size $d$ in a step, in two matrix products. (We leave out exponentials and merging.) Meanwhile it sends $2\,n\,d$ numbers of 2 bytes. If it does $F$ operations and sends $S$ bytes a second, sending is hidden as soon as
 #
@@ -527,19 +554,19 @@ plotting.show(
 #
 # The head's size cancels, and so does the number of heads. Where $g$ query heads share a key/value head, less is sent, and $F / (g S)$ tokens are enough. **Do exercise 15.10 now (3 minutes). It asks what a causal mask does to this bound.**
 #
-# Here are four steps without a mask, with blocks a little shorter than $F / S$ and with blocks twice as long as those. Computing takes four times as long then, and sending only twice:
+# Here is one text without a mask, on eight ranks with blocks a little shorter than $F / S$, and on four ranks with blocks twice as long. Computing a block takes four times as long then, and sending it only twice:
 
 # %%
-def draw_steps(ax, n, top):
-    """Four steps of a ring with n tokens a rank; n and the time in units of F / S."""
+def draw_steps(ax, P, n, top):
+    """The steps of P ranks with n tokens each; n and the time in units of F / S."""
     computing, sending, begins = n**2, n, 0.0
-    for step in range(4):
-        bars = [(computing, top), (sending, top - 1)][: 1 if step == 3 else 2]
+    for step in range(P):
+        bars = [(computing, top), (sending, top - 1)][: 1 if step == P - 1 else 2]
         for (length, low), color in zip(bars, plotting.COLORS, strict=False):
             ax.broken_barh([(begins, length)], (low, 0.8), fc=color, ec="white")
             place = (begins + length / 2, low + 0.4)
             ax.text(*place, step, color="white", va="center", ha="center")
-        if step < 3 and sending > computing:  # it waits for the next block
+        if step < P - 1 and sending > computing:  # it waits for the next block
             wait = (begins + computing, sending - computing)
             ax.broken_barh([wait], (top, 0.8), fc="none", ec="0.6", hatch="//")
         begins += max(computing, sending)
@@ -547,8 +574,9 @@ def draw_steps(ax, n, top):
 
 # %%
 ax = plotting.new_axes(9.6, 2.4)
-draw_steps(ax, 0.7, top=3.5), draw_steps(ax, 1.4, top=1.0)
-names = ["n = 0.7 F / S, computing", "sending", "n = 1.4 F / S, computing", "sending"]
+draw_steps(ax, 8, 0.7, top=3.5), draw_steps(ax, 4, 1.4, top=1.0)
+names = ["8 ranks, n = 0.7 F / S: computing", "sending"]
+names += ["4 ranks, n = 1.4 F / S: computing", "sending"]
 ax.set_yticks([3.9, 2.9, 1.4, 0.4], names)
 ax.set(xlim=(0, 8), xlabel="time; unit: computing or sending F / S tokens")
 plotting.show(
@@ -557,6 +585,9 @@ plotting.show(
     "each computation but the last the rank waits (hatched) until the block has come. "
     "Below, with blocks twice as long, computing goes on without a gap.",
 )
+
+# %% [markdown]
+# *Eight ranks are faster than four, but not twice as fast. They wait for what is sent (hatched).*
 
 # %% [markdown]
 # Here are the machines of the ring attention paper (its table 2) at their peak, with a causal mask in zigzag in the last column. NVLink connects the GPUs within a machine, InfiniBand connects machines, and TPUs are Google's chips:
@@ -569,6 +600,8 @@ for cluster in CLUSTERS:
     print(f"{cluster.name:19}{block:8,.0f}{shared:22,.0f}{2 * shared:20,.0f}")
 
 # %% [markdown]
+# Why twice as many tokens under the mask? In zigzag every step after the first computes half of the pairs, $2\,n^2 d$ operations, and still sends whole blocks. So $2\,n^2 d / F \ge 4\,n\,d / (g S)$, and $n$ doubles.
+#
 # For InfiniBand the paper prints 24.5 thousand, but its own two columns give 24,960. And it's from 2023. An H100 with 989 · 10¹² operations and 50 GB a second would need 19,780 tokens.
 #
 # What do more and more ranks bring for a text of a million tokens?
@@ -623,201 +656,50 @@ plotting.show(
 # %% [markdown]
 # *Past $g L S / F$ ranks ($g$ query heads share a key/value head), at the dotted lines, a longer ring isn't any faster.* The blocks have become too short to hide what is sent, and each rank still has to receive nearly all keys and values of the text, whatever $P$ is. Gathering, as modeled here, receives as much and computes only after that, so its time is the sum of the two and the ring's the larger one. At the bend it takes twice as long. Far from the bend, on either side, a ring gains little over gathering.
 #
-# All this is for the forward pass, without a mask. The times are lower bounds, since no machine reaches its peak, starting a message takes time, and on a GPU the sending takes some of the chip's own units. The *ratios* aren't bounds in either direction. If the chips did only half of their peak, the single rank that we compare with would be slower too, and the flat part would lie twice as high. What else more ranks can do is in "A ring for each head" (*more*), and the other direction in "The way back" (*more*).
+# All this is for the forward pass, without a mask. The times are lower bounds, since no machine reaches its peak, starting a message takes time, and on a GPU the sending takes some of the chip's own units. The *speedups* could be off either way. If the chips did only half of their peak, the single rank that we compare with would be slower too, and the flat part would lie twice as high. "A ring for each head" (*more*) shows how more ranks can still help, and "The way back" (*more*) covers the backward pass.
 
 # %% [markdown]
-# ## What is kept, measured
-# *More · 5 minutes*
+# ## Recap
+# *Core · 2 minutes*
 #
-# Section 15.5 counted blocks and tables by hand. Let's count all tensors that a rank really has at once, for a text of 1,024 tokens on 2 to 64 ranks. One process is enough for that, if what arrives is a copy. A third method gathers first and then goes through the keys in blocks, forward and backward, by lesson 14's `attention_in_blocks`:
-
-
-# %%
-class OneRank:
-    """Plays rank 0 of P: a copy of what it hands on arrives at once, from any rank."""
-
-    def __init__(self, P):
-        self.rank, self.P = 0, P
-
-    def exchange(self, *tensors):
-        copies = [x.clone() for x in tensors]
-        return lambda: copies
-
-    def all_gather(self, x):
-        return [x.clone() for _ in range(self.P)]
-
-    def reduce_scatter(self, parts):  # adds up the ranks' parts (15.9), here one rank's
-        return parts[self.rank].clone()
-
-
-# %%
-def gathered_in_blocks(query, key, value, communicator, ring):
-    gathered = [x.repeat(1, 1, communicator.P, 1) for x in (key, value)]  # P copies
-    return attention_in_blocks(query, *gathered, block_size=query.shape[2])
-
-
-# %%
-def memory_of(attend, P, length=1024, d_head=16):
-    """kB: most at once forward, kept for the way back, most at once on the way back."""
-    ring, shape = Ring(layout("contiguous", length, P)), (1, 1, length // P, d_head)
-    own = [torch.zeros(shape, requires_grad=True) for _ in range(3)]
-    with TensorMemory(*own) as memory:
-        output = attend(*own, OneRank(P), ring)
-        forward, kept, memory.peak = memory.peak, memory.now, memory.now
-        output.backward(torch.zeros(shape))
-    return forward / 1000, kept / 1000, memory.peak / 1000
-
-
-# %%
-counts = (2, 4, 8, 16, 32, 64)
-methods = {"gather, whole tables": gathered_attention, "ring": ring_attention}
-methods |= {"gather, then blocks": gathered_in_blocks}
-forward, back = {}, {}
-for name, attend in methods.items():
-    rows = torch.tensor([memory_of(attend, P) for P in counts])  # (6, 3)
-    forward[name], back[name] = rows[:, 0], rows[:, 2]
-    print(f"{name}: kept for the way back, in kB", rows[:, 1].round().int().tolist())
-
-# %%
-axes = plotting.new_axes(9.6, 3.6, columns=2)
-labels = {"xlabel": "ranks", "ylabel": "most at once, kB"}
-both = {"forward": forward, "backward": back}
-for ax, (title, curves) in zip(axes, both.items(), strict=True):
-    plotting.curves(torch.tensor(counts), curves, ax=ax, **labels)
-    ax.loglog(), ax.axhline(2 * 1024 * 16 * 4 / 1000, color="0.4", ls=":", lw=1)
-    ax.set_title(title), ax.minorticks_off(), ax.set_xticks(counts, counts)
-    ax.set_yticks([10, 100, 1000, 10_000], ["10", "100", "1,000", "10,000"])
-    ax.set_ylim(9, 15_000)
-plotting.show(
-    axes[0],
-    "Memory of a rank by number of ranks, both axes logarithmic. Forward and backward, "
-    "gathering and then going by blocks stays within twice the ring up to 8 ranks, "
-    "then flattens. Gathering with whole tables lies above both.",
-)
-
-# %%
-for direction, found in (("forward", forward), ("backward", back)):
-    last = {name: round(x[-1].item()) for name, x in found.items()}
-    print(f"{direction}, kB on 64 ranks: {last}")
-
-# %% [markdown]
-# *Dotted: the keys and values of the whole text, 131 kB, which every rank that gathers has, however many ranks there are.* Attending to all of them at once makes tables of shape $(L/P, L)$. Block by block they have shape $(L/P, L/P)$. On two ranks one such small table takes 1,049 kB, so there it's the tables that count, and the third method, which has about one more of them at once than our ring, needs more. But twice as many ranks make a table a quarter as large. So the third curve turns flat at the dotted line, backward at twice that, since the gradients are there too. On 64 ranks it lies at ten to twelve times the memory of the ring. With whole tables it's more than twenty times. A fused **kernel**, one program on the chip for all of attention, would make no tables at all. (What an operation uses inside itself for a moment isn't counted here.)
-#
-# All three compute the attention weights again on the way back, so no table is kept. A rank of the ring keeps its own four blocks (query, key, value and output) and its `lse`. Gathering keeps all keys and values as well. It could throw them away and gather again, which costs another $(P-1)\,N$.
-
-# %% [markdown]
-# ## The way back
-# *More · 4 minutes*
-#
-# Here is the backward pass of the ring of section 15.4, without a mask and with as many key/value heads as query heads. Queries, outputs, their gradients and `lse` stay at home. Keys and values go around again, and their gradients travel with them. At the end those need one more hop, home:
-
-
-# %%
-def back_in_ring(rank, P, query, key, value, output, lse, d_output):
-    scale, d_query = query.shape[-1] ** -0.5, torch.zeros_like(query)
-    d_key, d_value = torch.zeros_like(key), torch.zeros_like(value)
-    mean = (d_output * output).sum(dim=-1, keepdim=True)  # (..., n, 1)
-    for step in range(P):
-        weights = (scale * query @ key.mT - lse[..., None]).exp()  # (..., n, n)
-        d_scores = scale * weights * (d_output @ value.mT - mean)
-        d_query = d_query + d_scores @ key
-        gradients = d_key + d_scores.mT @ query, d_value + weights.mT @ d_output
-        blocks = (key, value) if step < P - 1 else ()  # the last hop: gradients only
-        arriving = yield *gradients, *blocks
-        d_key, d_value, *blocks = arriving()
-        key, value = blocks or (key, value)
-    return d_query, d_key, d_value
-
-
-# %%
-leaves = [x.requires_grad_() for x in torch.randn(3, 1, 2, 12, 8, generator=rng)]
-output, lse = partial_attention(*leaves)
-d_output = torch.randn(1, 2, 12, 8, generator=rng)
-expected = torch.autograd.grad(output, leaves, d_output)
-whole_tensors = [x.detach() for x in (*leaves, output)]
-shares = [x.chunk(4, dim=2) for x in (*whole_tensors, lse.detach(), d_output)]
-programs = [back_in_ring(r, 4, *own) for r, own in enumerate(zip(*shares, strict=True))]
-found, sent = run_in_lockstep(programs)
-for name, parts, right in zip("qkv", zip(*found, strict=True), expected, strict=True):
-    same = torch.allclose(torch.cat(parts, dim=2), right, atol=1e-5)
-    print(f"gradient of {name}: {same}", end="  ")
-print("sent:", sent[0].item() / num_bytes(shares[1][0], shares[2][0]), "N")
-
-# %% [markdown]
-# With $P = 4$ that's $(2P - 1)\,N$. (If keys have two bytes and gradients are collected in float32, as our library does, it's $(3P-1)\,N$, and $2\,(P-1)\,N$ for gathering.) Which sending hides behind which computing? A step back has five matrix products in place of two and sends twice as much, or three times if the gradients are in float32. If a block's gradients are sent while the next block is computed, it takes $2 / 2.5 = 0.8$ or $3 / 2.5 = 1.2$ times as many tokens as forward. (In the code above they wait for their own block, and nothing is hidden.) The last hop can't be hidden in any case.
-
-# %% [markdown]
-# ## A ring for each head
-# *More · 2 minutes*
-#
-# More ranks do help if they divide the heads as well. Give each of the 32 heads its own ring of 32 ranks, and all 1,024 have work. But dividing the heads sends something, too. It's one `all_reduce`, or four *all-to-alls*, in which each rank sends every other one a part of its own (section 15.11). The rings go over InfiniBand. What the heads send may do so too, or over NVLink, if the ranks that share a block are in one machine:
-
-# %%
-sizes = {"L": 10**6, "d_head": 128}
-one = ring_time(CLUSTERS[1], P=1, num_heads=32, **sizes).total
-rings = ring_time(CLUSTERS[1], P=32, num_heads=1, **sizes).total
-x_bytes = 10**6 // 32 * 32 * 128 * 2  # what the 32 heads of a block share
-print(f"if the heads had nothing to send: {one / rings:.0f} times as fast")
-ways = {"an all_reduce (15.2)": all_reduce_bytes(x_bytes, 32)}
-ways["all-to-alls (15.11)"] = 4 * x_bytes / 32 * 31 / 32  # q, k, v and output
-for way, sent in ways.items():
-    for cluster in CLUSTERS[1::-1]:  # InfiniBand, then NVLink, for what the heads send
-        total = rings + sent / cluster.bandwidth  # sent while nobody computes
-        print(f"heads send {way:20} ({cluster.name}): {one / total:5.0f} times as fast")
-
-# %% [markdown]
-# Here a ring begins when the heads' exchange is done, so none of that hides behind the ring's steps. (With more care some of it could, so these times aren't lower bounds.) It pays to give this exchange the fast links, and so to divide heads within a machine and tokens across machines. A machine has eight such GPUs, though, and not 32. (Llama 3's longest texts were divided like that, heads among 8 GPUs and tokens among 16 such groups, table 4 of its paper.)
-
-# %% [markdown]
-# ## Sending while you compute, by the clock
-# *More · 4 minutes*
-#
-# Does a step really take the longer of the two times, and not their sum? Between processes on one computer you can't see that well, as sending may take time from the same cores. So here is a link that takes nothing but time: what is sent arrives after as many seconds as its bytes need. We give it a speed at which blocks of about 512 tokens should just be hidden. (With 4 bytes a number that's $n = 2F/S$.)
-
-
-# %%
-class SlowLink:
-    def __init__(self, bandwidth):
-        self.bandwidth = bandwidth
-
-    def exchange(self, *tensors):
-        ready = time.perf_counter() + num_bytes(*tensors) / self.bandwidth
-
-        def arriving():
-            time.sleep(max(0.0, ready - time.perf_counter()))
-            return tensors
-
-        return arriving
-
-
-# %%
-def step_seconds(n, bandwidth, wait_first=False):
-    """One step of a ring, four heads of size 64."""
-    q, k, v = torch.randn(3, 1, 4, n, 64)
-    start = time.perf_counter()
-    arriving = SlowLink(bandwidth).exchange(k, v)
-    if wait_first:
-        arriving()
-    partial_attention(q, k, v)
-    arriving()
-    return time.perf_counter() - start
-
+# 1. **Ranks** are processes with a memory of their own. A run gives you what each rank returned and printed, or an error that names a rank.
+# 2. **Heads** divide because the output projection is a sum over heads. That takes one `all_reduce` forward and one backward.
+# 3. **Tokens** divide because partial results merge by their `lse`. In a ring a rank has only one block of keys and values in hand and one arriving, forward. Forward it sends as much as dividing by heads does, or $1/g$ of that where $g$ query heads share their keys.
+# 4. **Counted**, our ring sends $(P-1)\,N$ forward and $(2P-1)\,N$ backward (more if gradients are float32 and keys aren't). Gathering sends as much forward and less backward, and holds more. Zigzag gives every rank the same work under a causal mask, if the text fills all places.
+# 5. **On paper**, forward and without a mask, sending is hidden once a block has at least $F / (g S)$ tokens, with numbers of two bytes. With a causal mask in zigzag it takes twice as many. Past $g L S / F$ ranks a longer ring isn't faster. Dividing heads as well helps, and sends something too.
 
 # %% tags=["nbval-ignore-output"]
-operations = 4 * 4 * 512**2 * 64  # of a step with 512 tokens, in four heads
-fastest = min(step_seconds(512, math.inf) for _ in range(40))
-bandwidth = 2 * operations / fastest / 512
-print("milliseconds  computing  sending  their sum  a step  waiting first")
-for n in (128, 256, 512, 1024):
-    ways = ((math.inf, False), (bandwidth, False), (bandwidth, True))  # in turn
-    rounds = [[step_seconds(n, *way) for way in ways] for _ in range(15)]
-    computing, step, waiting = (1000 * min(x) for x in zip(*rounds, strict=True))
-    sending = 1000 * 2 * 4 * n * 64 * 4 / bandwidth
-    row = f"{computing:11.1f}{sending:9.1f}{computing + sending:11.1f}"
-    print(f"{n:5} tokens {row}{step:8.1f}{waiting:15.1f}")
+widgets.predictions()
 
 # %% [markdown]
-# *A step takes about as long as the longer of the two. With short blocks that's the sending, with long ones the computing.* (Nothing is really sent here, so only the order of the program is tried. A busy machine can shift the break-even, so compare the columns within a row. And from 512 to 1,024 tokens computing takes more than four times as long. Why, we haven't measured.) In the last column the program waits for the next block before it computes, and that takes about the sum. (With 1,024 tokens single times scatter by as much as the sending takes.) With such a link it's the order of two lines that decides: `arriving = yield ...`, then compute, then `arriving()`.
+# | symbol | meaning | shape |
+# |---|---|---|
+# | $P$, $r$ | number of ranks, one of them | |
+# | $n = L / P$ | tokens of a rank | |
+# | $o$, $\ell$ (`lse`) | output over some keys, log of their sum of exponentials | `(B, H, n, d_v)`, `(B, H, n)` |
+# | $N$ | bytes of a rank's keys and values | |
+# | $H$, $H_{kv}$, $g$ | query heads, key/value heads, query heads that share one | |
+# | $\bar o_i$, $d$ | gradient of the output at query $i$, size of a head | |
+# | $F$, $S$ | operations and bytes per second | |
+
+# %% [markdown]
+# ## Check yourself
+# *Core · 2 minutes*
+#
+# <details><summary>1. Why can't two partial outputs be averaged half and half?</summary>
+#
+# **Their sums differ.** Each output was divided by the sum over its own keys, so each must count in proportion to that sum, $e^{\ell}$.
+# </details>
+#
+# <details><summary>2. Four ranks. In which step does rank 1 meet the keys that rank 3 began with?</summary>
+#
+# **In step 2.** Blocks move one rank up in each step. Rank 1 has its own keys in step 0, then those of rank 0, then those of rank 3.
+# </details>
+#
+# <details><summary>3. Under a causal mask zigzag finishes sooner than tokens in a row. Which of the two sends more?</summary>
+#
+# **In our ring, neither.** The blocks are just as large and travel just as often.
+# </details>
 
 # %% [markdown]
 # ## 15.8 What a kernel leaves out
@@ -929,7 +811,7 @@ print("multiplications a rank:", simulated.multiplications.sum(1).unique().tolis
 # ## 15.11 From tokens to heads and back
 # *More · 6 minutes*
 #
-# Most of a model works on each token separately, and only attention needs several of them. **DeepSpeed-Ulysses** (Jacobs et al., 2023) turns the right half of the picture in section 15.2 into the left half, and back again. In an **all-to-all** each rank has something for every other one. Here it's the queries, then the keys, then the values of the other one's heads. Each rank then computes its own heads for all tokens, and a fourth all-to-all brings the outputs home. A rank keeps $1/P$ of everything and sends the rest, which with $h$ bytes for one head of one rank's tokens is $\frac{P-1}{P}\,(2H + 2H_{kv})\,h$. A ring sends $(P-1)\,2H_{kv}\,h$.
+# Most of a model works on each token separately, and only attention needs several of them. **DeepSpeed-Ulysses** (Jacobs et al., 2023) turns the right half of the picture in section 15.2 into the left half, and back again. In an **all-to-all** each rank has something for every other one. Here it's the queries, then the keys, then the values of the other one's heads. Each rank then computes its own heads for all tokens, and a fourth all-to-all brings the outputs home. A rank keeps $1/P$ of everything and sends the rest. Let $h$ be the bytes of one head for one rank's tokens. Then it sends $\frac{P-1}{P}\,(2H + 2H_{kv})\,h$. A ring sends $(P-1)\,2H_{kv}\,h$.
 
 
 # %%
@@ -975,6 +857,215 @@ for P in (2, 4, 8, 16, 32, 64):
 
 # %% [markdown]
 # With 8 ranks Ulysses still sends a little more, and with 16 a good third less, forward. But it has no use for more ranks than heads. Past $H_{kv}$ ranks each still holds one whole head of keys and values, however many ranks there are. A ring has neither limit, and it can hide what it sends behind its steps. In the code above attention begins only when the all-to-all has ended. To hide some of it one would send a few heads at a time.
+
+# %% [markdown]
+# ## What is kept, measured
+# *More · 5 minutes*
+#
+# Section 15.5 counted blocks and tables by hand. Let's count all tensors that a rank really has at once, for a text of 1,024 tokens on 2 to 64 ranks. One process is enough for that, if what arrives is a copy. A third method gathers first and then goes through the keys in blocks, forward and backward, by lesson 14's `attention_in_blocks`:
+
+
+# %%
+class OneRank:
+    """Plays rank 0 of P: a copy of what it hands on arrives at once, from any rank."""
+
+    def __init__(self, P):
+        self.rank, self.P = 0, P
+
+    def exchange(self, *tensors):
+        copies = [x.clone() for x in tensors]
+        return lambda: copies
+
+    def all_gather(self, x):
+        return [x.clone() for _ in range(self.P)]
+
+    def reduce_scatter(self, parts):  # adds up the ranks' parts (15.9), here one rank's
+        return parts[self.rank].clone()
+
+
+# %%
+def gathered_in_blocks(query, key, value, communicator, ring):
+    gathered = [x.repeat(1, 1, communicator.P, 1) for x in (key, value)]  # P copies
+    return attention_in_blocks(query, *gathered, block_size=query.shape[2])
+
+
+# %%
+def memory_of(attend, P, length=1024, d_head=16):
+    """kB: most at once forward, kept for the way back, most at once on the way back."""
+    ring, shape = Ring(layout("contiguous", length, P)), (1, 1, length // P, d_head)
+    own = [torch.zeros(shape, requires_grad=True) for _ in range(3)]
+    with TensorMemory(*own) as memory:
+        output = attend(*own, OneRank(P), ring)
+        forward, kept, memory.peak = memory.peak, memory.now, memory.now
+        output.backward(torch.zeros(shape))
+    return forward / 1000, kept / 1000, memory.peak / 1000
+
+
+# %%
+counts = (2, 4, 8, 16, 32, 64)
+methods = {"gather, whole tables": gathered_attention, "ring": ring_attention}
+methods |= {"gather, then blocks": gathered_in_blocks}
+forward, back = {}, {}
+for name, attend in methods.items():
+    rows = torch.tensor([memory_of(attend, P) for P in counts])  # (6, 3)
+    forward[name], back[name] = rows[:, 0], rows[:, 2]
+    print(f"{name}: kept for the way back, in kB", rows[:, 1].round().int().tolist())
+
+# %%
+axes = plotting.new_axes(9.6, 3.6, columns=2)
+labels = {"xlabel": "ranks", "ylabel": "most at once, kB"}
+both = {"forward": forward, "backward": back}
+for ax, (title, curves) in zip(axes, both.items(), strict=True):
+    plotting.curves(torch.tensor(counts), curves, ax=ax, **labels)
+    ax.loglog(), ax.axhline(2 * 1024 * 16 * 4 / 1000, color="0.4", ls=":", lw=1)
+    ax.text(2, 100, "all keys and values", va="top", fontsize=9)
+    ax.set_title(title), ax.minorticks_off(), ax.set_xticks(counts, counts)
+    ax.set_yticks([10, 100, 1000, 10_000], ["10", "100", "1,000", "10,000"])
+    ax.set_ylim(9, 15_000)
+plotting.show(
+    axes[0],
+    "Memory of a rank by number of ranks, both axes logarithmic. Forward and backward, "
+    "gathering and then going by blocks stays within twice the ring up to 8 ranks, "
+    "then flattens. Gathering with whole tables lies above both.",
+)
+
+# %%
+for direction, found in (("forward", forward), ("backward", back)):
+    last = {name: round(x[-1].item()) for name, x in found.items()}
+    print(f"{direction}, kB on 64 ranks: {last}")
+
+# %% [markdown]
+# *Dotted: the keys and values of the whole text, 131 kB, which every rank that gathers has, however many ranks there are.* Attending to all of them at once makes tables of shape $(L/P, L)$. Block by block they have shape $(L/P, L/P)$. On two ranks one such small table takes 1,049 kB, so there it's the tables that count. But twice as many ranks make a table a quarter as large. So the third curve turns flat at the dotted line, backward at twice that, since the gradients are there too. On 64 ranks it lies at ten to twelve times the memory of the ring. With whole tables it's more than twenty times. A fused **kernel**, one program on the chip for all of attention, would make no tables at all. (What an operation uses inside itself for a moment isn't counted here.)
+#
+# All three compute the attention weights again on the way back, so no table is kept. A rank of the ring keeps its own four blocks (query, key, value and output) and its `lse`. Gathering keeps all keys and values as well. It could throw them away and gather again, which costs another $(P-1)\,N$.
+
+# %% [markdown]
+# ## The way back
+# *More · 4 minutes*
+#
+# Here is the backward pass of the ring of section 15.4, without a mask and with as many key/value heads as query heads. Queries, outputs, their gradients and `lse` stay at home. Keys and values go around again, and their gradients travel with them. At the end those need one more hop, home:
+
+
+# %%
+def back_in_ring(rank, P, query, key, value, output, lse, d_output):
+    scale, d_query = query.shape[-1] ** -0.5, torch.zeros_like(query)
+    d_key, d_value = torch.zeros_like(key), torch.zeros_like(value)
+    mean = (d_output * output).sum(dim=-1, keepdim=True)  # (..., n, 1)
+    for step in range(P):
+        weights = (scale * query @ key.mT - lse[..., None]).exp()  # (..., n, n)
+        d_scores = scale * weights * (d_output @ value.mT - mean)
+        d_query = d_query + d_scores @ key
+        gradients = d_key + d_scores.mT @ query, d_value + weights.mT @ d_output
+        blocks = (key, value) if step < P - 1 else ()  # the last hop: gradients only
+        arriving = yield *gradients, *blocks
+        d_key, d_value, *blocks = arriving()
+        key, value = blocks or (key, value)
+    return d_query, d_key, d_value
+
+
+# %%
+leaves = [x.requires_grad_() for x in torch.randn(3, 1, 2, 12, 8, generator=rng)]
+output, lse = partial_attention(*leaves)
+d_output = torch.randn(1, 2, 12, 8, generator=rng)
+expected = torch.autograd.grad(output, leaves, d_output)
+whole_tensors = [x.detach() for x in (*leaves, output)]
+shares = [x.chunk(4, dim=2) for x in (*whole_tensors, lse.detach(), d_output)]
+programs = [back_in_ring(r, 4, *own) for r, own in enumerate(zip(*shares, strict=True))]
+found, sent = run_in_lockstep(programs)
+for name, parts, right in zip("qkv", zip(*found, strict=True), expected, strict=True):
+    same = torch.allclose(torch.cat(parts, dim=2), right, atol=1e-5)
+    print(f"gradient of {name}: {same}", end="  ")
+print("sent:", sent[0].item() / num_bytes(shares[1][0], shares[2][0]), "N")
+
+# %% [markdown]
+# With $P = 4$ that's $(2P - 1)\,N$. (If keys have two bytes and gradients are collected in float32, as our library does, it's $(3P-1)\,N$, and $2\,(P-1)\,N$ for gathering.) How much of this can hide behind computing? A step back has five matrix products in place of two and sends twice as much, or three times if the gradients are in float32. If a block's gradients are sent while the next block is computed, it takes $2 / 2.5 = 0.8$ or $3 / 2.5 = 1.2$ times as many tokens as forward. (In the code above they wait for their own block, and nothing is hidden.) The last hop can't be hidden in any case.
+
+# %% [markdown]
+# ## A ring for each head
+# *More · 2 minutes*
+#
+# More ranks do help if they divide the heads as well. Give each of the 32 heads its own ring of 32 ranks, and all 1,024 have work. But dividing the heads sends something, too. It's one `all_reduce`, or four *all-to-alls*, in which each rank sends every other one a part of its own (section 15.11). The rings go over InfiniBand. What the heads send may do so too, or over NVLink, if the ranks that share a block are in one machine:
+
+# %%
+sizes = {"L": 10**6, "d_head": 128}
+one = ring_time(CLUSTERS[1], P=1, num_heads=32, **sizes).total
+rings = ring_time(CLUSTERS[1], P=32, num_heads=1, **sizes).total
+x_bytes = 10**6 // 32 * 32 * 128 * 2  # what the 32 heads of a block share
+print(f"if the heads had nothing to send: {one / rings:.0f} times as fast")
+ways = {"an all_reduce (15.2)": all_reduce_bytes(x_bytes, 32)}
+ways["all-to-alls (15.11)"] = 4 * x_bytes / 32 * 31 / 32  # q, k, v and output
+for way, sent in ways.items():
+    for cluster in CLUSTERS[1::-1]:  # InfiniBand, then NVLink, for what the heads send
+        total = rings + sent / cluster.bandwidth  # sent while nobody computes
+        print(f"heads send {way:20} ({cluster.name}): {one / total:5.0f} times as fast")
+
+# %% [markdown]
+# Here a ring begins when the heads' exchange is done, so none of that hides behind the ring's steps. (With more care some of it could, so these times aren't lower bounds.) It pays to give this exchange the fast links, and so to divide heads within a machine and tokens across machines.
+#
+# But a machine has eight such GPUs, and not 32. So let eight share the heads, four each, and make the rings longer:
+
+# %%
+ring = ring_time(CLUSTERS[1], P=125, num_heads=4, **sizes)
+block = 10**6 // 125
+x_bytes = block * 32 * 128 * 2
+total = ring.total + 4 * x_bytes / 8 * 7 / 8 / CLUSTERS[0].bandwidth
+needed = smallest_hidden_block(CLUSTERS[1])
+print(f"8 x 125 = 1,000 ranks: {one / total:.0f} times as fast")
+print(f"blocks of {block:,} tokens, and {needed:,.0f} would hide the sending")
+
+# %% [markdown]
+# That's eight times what rings alone reach, since each rank now sends an eighth, and again its blocks are too short. Key/value heads that are shared move the bend, as in the figure of section 15.7. (Llama 3's longest texts were divided like that, heads among 8 GPUs and tokens among 16 such groups, table 4 of its paper.)
+
+# %% [markdown]
+# ## Sending while you compute, by the clock
+# *More · 4 minutes*
+#
+# Does a step really take the longer of the two times, and not their sum? Between processes on one computer you can't see that well, as sending may take time from the same cores. So here is a link that takes nothing but time: what is sent arrives after as many seconds as its bytes need. We give it a speed at which blocks of about 512 tokens should just be hidden. (With 4 bytes a number that's $n = 2F/S$.)
+
+
+# %%
+class SlowLink:
+    def __init__(self, bandwidth):
+        self.bandwidth = bandwidth
+
+    def exchange(self, *tensors):
+        ready = time.perf_counter() + num_bytes(*tensors) / self.bandwidth
+
+        def arriving():
+            time.sleep(max(0.0, ready - time.perf_counter()))
+            return tensors
+
+        return arriving
+
+
+# %%
+def step_seconds(n, bandwidth, wait_first=False):
+    """One step of a ring, four heads of size 64."""
+    q, k, v = torch.randn(3, 1, 4, n, 64)
+    start = time.perf_counter()
+    arriving = SlowLink(bandwidth).exchange(k, v)
+    if wait_first:
+        arriving()
+    partial_attention(q, k, v)
+    arriving()
+    return time.perf_counter() - start
+
+
+# %% tags=["nbval-ignore-output"]
+operations = 4 * 4 * 512**2 * 64  # of a step with 512 tokens, in four heads
+fastest = min(step_seconds(512, math.inf) for _ in range(40))
+bandwidth = 2 * operations / fastest / 512
+print("milliseconds  computing  sending  their sum  a step  waiting first")
+for n in (128, 256, 512, 1024):
+    ways = ((math.inf, False), (bandwidth, False), (bandwidth, True))  # in turn
+    rounds = [[step_seconds(n, *way) for way in ways] for _ in range(15)]
+    computing, step, waiting = (1000 * min(x) for x in zip(*rounds, strict=True))
+    sending = 1000 * 2 * 4 * n * 64 * 4 / bandwidth
+    row = f"{computing:11.1f}{sending:9.1f}{computing + sending:11.1f}"
+    print(f"{n:5} tokens {row}{step:8.1f}{waiting:15.1f}")
+
+# %% [markdown]
+# *A step takes about as long as the longer of the two. With short blocks that's the sending, with long ones the computing.* (Nothing is really sent here, so only the order of the program is tried. A busy machine can shift the break-even, so compare the columns within a row. And from 512 to 1,024 tokens computing takes more than four times as long. Why, we haven't measured.) In the last column the program waits for the next block before it computes, and that takes about the sum. (With 1,024 tokens single times scatter by as much as the sending takes.) So two lines in the right order make all the difference: `arriving = yield ...`, then compute, then `arriving()`.
 
 # %% [markdown]
 # ## What else can be divided
@@ -1056,49 +1147,6 @@ except RanksFailed as error:
 # **Answering.** In a long conversation the keys and values of all earlier messages are kept, and a new message may be short. Then the queries are the small part. Yang et al. (2024) built both rings, one in which keys and values travel and one in which queries do, and choose between them. Exercise 15.5 counts the bytes of a simpler version, in which the outputs travel with the queries.
 #
 # **Both cuts at once.** Heads and tokens aren't rivals. In "A ring for each head" 32 ranks for each of 32 heads gave work to 1,024 ranks, and what the heads send decided how much that helps.
-
-# %% [markdown]
-# ## Recap
-# *Core · 2 minutes*
-#
-# 1. **Ranks** are processes with a memory of their own. A run gives you what each rank returned and printed, or an error that names a rank.
-# 2. **Heads** divide because the output projection is a sum over heads. That takes one `all_reduce` forward and one backward.
-# 3. **Tokens** divide because partial results merge by their `lse`. In a ring a rank has only two traveling blocks at a time, forward. Forward it sends as much as dividing by heads does, or $1/g$ of that where $g$ query heads share their keys.
-# 4. **Counted**, our ring sends $(P-1)\,N$ forward and $(2P-1)\,N$ backward (more if gradients are float32 and keys aren't). Gathering sends as much forward and less backward, and holds more. Zigzag gives every rank the same work under a causal mask, if the text fills all places.
-# 5. **On paper**, forward and without a mask, sending is hidden once a block has at least $F / (g S)$ tokens, with numbers of two bytes. With a causal mask in zigzag it takes twice as many. Past $g L S / F$ ranks a longer ring isn't faster. Dividing heads as well helps, and sends something too.
-
-# %% tags=["nbval-ignore-output"]
-widgets.predictions()
-
-# %% [markdown]
-# | symbol | meaning | shape |
-# |---|---|---|
-# | $P$, $r$ | number of ranks, one of them | |
-# | $n = L / P$ | tokens of a rank | |
-# | $o$, $\ell$ (`lse`) | output over some keys, log of their sum of exponentials | `(B, H, n, d_v)`, `(B, H, n)` |
-# | $N$ | bytes of a rank's keys and values | |
-# | $H$, $H_{kv}$, $g$ | query heads, key/value heads, query heads that share one | |
-# | $\bar o_i$, $d$ | gradient of the output at query $i$, size of a head | |
-# | $F$, $S$ | operations and bytes per second | |
-
-# %% [markdown]
-# ## Check yourself
-# *Core · 2 minutes*
-#
-# <details><summary>1. Why can't two partial outputs be averaged half and half?</summary>
-#
-# **Their sums differ.** Each output was divided by the sum over its own keys, so each must count in proportion to that sum, $e^{\ell}$.
-# </details>
-#
-# <details><summary>2. Four ranks. In which step does rank 1 meet the keys that rank 3 began with?</summary>
-#
-# **In step 2.** Blocks move one rank up in each step. Rank 1 has its own keys in step 0, then those of rank 0, then those of rank 3.
-# </details>
-#
-# <details><summary>3. Under a causal mask zigzag finishes sooner than tokens in a row. Which of the two sends more?</summary>
-#
-# **In our ring, neither.** The blocks are just as large and travel just as often.
-# </details>
 
 # %% [markdown]
 # {{next_steps}}
