@@ -14,9 +14,10 @@ with ten times as many updates.
     The share in texts of 64 pairs, for questions about the first 8 pairs and about the last 8. Empty where keys come twice.
 ``8 repeated``
     The share in texts of 8 pairs that are written eight times each. For linear attention as ``ALL`` has it, else empty.
-``without most``, ``without any``, ``without least``
-    The share for 64 pairs, of which 16 others than the one asked for are left out: those whose keys overlap most with its query,
-    some drawn at random, those that overlap least. For linear attention and the delta rule as ``ALL`` has them, else empty.
+``without most``, ``without any``, ``without least``, ``without highest``, ``without lowest``
+    The share for 64 pairs, of which 16 others than the one asked for are left out: those whose keys have the largest products
+    with its query, whatever the sign, some drawn at random, those with the smallest, those with the highest and with the lowest
+    ones, where the product with its own key counts 1. For linear attention and the delta rule as ``ALL`` has them, else empty.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -53,11 +54,11 @@ WIDE = [("linear", d_head, 2 * D_MODEL, "once", STEPS) for d_head in (D_HEAD // 
 LONGER = [
     *((kind, D_HEAD, D_MODEL, "once", 10 * STEPS) for kind in ("linear", "delta")),
     ("softmax", D_HEAD, D_MODEL, "twice", 10 * STEPS),
-    ("decay", D_HEAD, D_MODEL, "once", 10 * STEPS),
+    *(("decay", D_HEAD, D_MODEL, task, 10 * STEPS) for task in TASKS),
 ]
 RUN = ("part", "kind", "d_head", "d_model", "task", "updates", "rate", "seed")
 SHARES = tuple(f"{pairs} pairs" for pairs in PAIRS)
-WITHOUT = ("without most", "without any", "without least")
+WITHOUT = ("without most", "without any", "without least", "without highest", "without lowest")
 FIELDS = (*RUN, *SHARES, "first of 64", "last of 64", "8 repeated", *WITHOUT)
 
 Setting = tuple[str, int, int, str, int]
@@ -87,16 +88,16 @@ def when_repeated(model: Recaller) -> float:
 
 @torch.no_grad()
 def when_left_out(model: Recaller) -> list[float]:
-    """Shares of right answers for 64 pairs without 16 others: those that overlap most with the query, any, the least."""
+    """Shares of right answers for 64 pairs without 16 others, in the order of ``WITHOUT``."""
     rng = torch.Generator().manual_seed(98)
     keys, values, right = make_batch(256, 64, rng)
     made = model.key_of.weight
     reads = model.q_proj(made) @ F.normalize(model.k_proj(made), dim=-1).T  # (SYMBOLS, SYMBOLS)
     asked = keys[:, 64:]
     keys, values = (x[:, None, :64].expand(256, asked.shape[1], 64) for x in (keys, values))
-    overlap = reads[asked[..., None], keys].abs()  # (256, asked, 64)
-    shares = []
-    for order in (overlap, torch.rand(overlap.shape, generator=rng), -overlap):
+    product = (reads / reads.diag()[:, None])[asked[..., None], keys]  # (256, asked, 64), with its own key 1
+    shares, overlap = [], product.abs()
+    for order in (overlap, torch.rand(overlap.shape, generator=rng), -overlap, product, -product):
         out = order.masked_fill(keys == asked[..., None], -torch.inf).topk(16, dim=-1).indices
         left = values.scatter(2, out, SYMBOLS)  # these write nothing
         found = answers(model, keys.flatten(0, 1), left.flatten(0, 1), asked.flatten()[:, None])

@@ -159,6 +159,9 @@ function verdictOn(exercise, answer) {
   return exercise.verdicts[exercise.answers[answer]];
 }
 
+/** A sentence whose names stand between backticks, as pieces of a paragraph. */
+const withCode = (text) => text.split("`").map((piece, i) => (i % 2 ? element("code", {}, piece) : piece));
+
 function enliven(place) {
   const number = place.dataset.try;
   const exercise = JSON.parse(place.querySelector("script").textContent);
@@ -178,7 +181,7 @@ function enliven(place) {
     const [head, ...lines] = verdict.lines;
     if (!verdict.passed && state.failures > 1 && verdict.remedy) lines.push(verdict.remedy);
     said.className = `try-said ${verdict.passed ? "try-right" : "try-wrong"}`;
-    said.replaceChildren(element("p", {}, element("b", {}, head)), ...lines.map((line) => element("p", {}, line)));
+    said.replaceChildren(element("p", {}, element("b", {}, head)), ...lines.map((line) => element("p", {}, ...withCode(line))));
     if (verdict.passed && exercise.kind !== "letter") {
       said.append(element("p", {}, "That is one case. The exercise asks for code that is right in all of them: write it in the notebook."));
     }

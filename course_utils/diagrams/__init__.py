@@ -26,6 +26,7 @@ from .recomputed import recomputed_block
 from .recurrent import look_step_speak, unrolled
 from .shadows import areas, projection
 from .shifted import shifted_targets
+from .state import state_write
 from .streams import residual_stream, straight_streams
 from .tensor_parallel import tensor_parallel
 from .vectors import clock_hands, rotation, word_map
@@ -36,6 +37,6 @@ __all__ = [
     "cache_strips", "chunked_forms", "clock_hands", "cost_lines", "decoder_step", "divided", "growing_paths", "head_maps",
     "head_wiring", "head_wirings", "induction", "influence_maps", "legend", "look_step_speak", "looked_at", "lookup",
     "mask_cells", "mask_gallery", "masked_weights", "matmul", "moved_outputs", "multi_head", "projection", "recomputed_block", "reshape",
-    "residual_stream", "road_map", "rotation", "running_softmax", "shifted_targets", "split_merge",
+    "residual_stream", "road_map", "rotation", "running_softmax", "shifted_targets", "split_merge", "state_write",
     "straight_streams", "tensor_parallel", "three_roles", "training_losses", "two_norms", "unrolled", "window_places", "word_map",
 ]  # fmt: skip

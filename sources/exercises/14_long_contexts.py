@@ -40,7 +40,7 @@ torch.set_num_threads(1)  # the tensors here are small: more threads would wait
 # ### 14.1 · Back through a softmax with a sink
 # 2 points · difficulty 2 of 5 · 6 minutes · core
 #
-# In gpt-oss (2025) each head has one extra learned score, its **sink**. The softmax runs over a row's scores *and* the sink, but the sink has no value. So the weights of the keys sum to less than 1, and what is missing is the sink's weight. A head that finds nothing can leave nearly everything there. (Section 14.3 says more of sinks.)
+# In gpt-oss (2025) each head has one extra learned score, its **sink**. The softmax runs over a row's scores *and* the sink, but the sink has no value. So the weights of the keys sum to less than 1, and the rest is the sink's weight. A head that finds nothing can leave nearly everything there. (Section 14.3 says more of sinks.)
 #
 # The loss depends on the weights of the keys, and `d_weights` says how: each entry is the derivative of the loss with respect to one weight. Write `softmax_backward(weights, d_weights)`, the derivatives with respect to the keys' scores and to the sink's score.
 #
@@ -342,7 +342,7 @@ check("14.3", reached)
 # </details>
 
 # %% [markdown]
-# ### 14.4 · A state and what divides it
+# ### 14.4 · A state and its normalizer
 # 3 points · difficulty 3 of 5 · 10 minutes · core
 #
 # Attention with a softmax divides by the sum of a row's exponentials. Linear attention as it was first published (Katharopoulos et al., 2020) also divides, so that each output is a mean of values:

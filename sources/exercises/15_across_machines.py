@@ -478,6 +478,12 @@ except NotImplementedError:
     print("Solve 15.5 first.")
 
 # %% [markdown]
+# <details><summary>Answer</summary>
+#
+# About 7,600 tokens. The keys cost 235 MB however long the message is. A token of the message costs about 31 kB, so from there on the queries and what they collect are more.
+# </details>
+
+# %% [markdown]
 # ### 15.6 · Zigzag and back
 # 3 points · difficulty 2 of 5 · 10 minutes · more
 #
@@ -886,7 +892,7 @@ check("15.10", quiz_15_10)
 #
 # Lesson 12's language model reads 512 characters of its test text, the length it was trained on. In one process each layer has a table of 4 · 512 · 512 scores, 4 MB, and more than one of them at a time. Here no process may have more than 6 MB of tensors at once, and 3 of these are the model's weights. One process alone breaks that limit, as the first line of the output will say. The characters are dealt out to four processes. Each runs all four layers on its own characters, and only keys, values and positions travel.
 #
-# They travel in two ways. `"ring"` takes your `merge_parts` and your `ring_step`, which are on the short path. For the model the text is one document, so `starts` is `[0]`. Your `zigzag` deals the characters out, and until you've solved 15.6 they go in a row. `"gather"` takes your `gather_in_ring` and `merge_parts`, with the characters in a row.
+# They travel in two ways. `"ring"` takes your `merge_parts` and your `ring_step`, which are on the short path. For the model the text is one document, so `starts` is `[0]`. (Everything together takes about half a minute.) Your `zigzag` deals the characters out, and until you've solved 15.6 they go in a row. `"gather"` takes your `gather_in_ring` and `merge_parts`, with the characters in a row.
 
 
 # %%
@@ -972,11 +978,11 @@ needed = {"ring": "15.2 and 15.3", "gather": "15.2 and 15.4"}
 for P, way in ((1, "ring"), (4, "ring"), (4, "gather")):
     try:
         bits = bits_on(P, way)
-        print(f"{way}, {P} ranks, your pieces: {bits:.5f} bits per character")
+        print(f"{way}, P = {P}, your pieces: {bits:.5f} bits per character")
     except (NotImplementedError, RanksFailed) as error:
         unsolved = "NotImplementedError" in f"{type(error).__name__} {error}"
         why = f"solve {needed[way]} first" if unsolved else str(error).splitlines()[0]
-        print(f"{way}, {P} ranks: {why}")
+        print(f"{way}, P = {P}: {why}")
 
 # %% tags=["nbval-ignore-output"]
 language = pretrained.load("language_model").requires_grad_(False)

@@ -373,7 +373,8 @@ for step, ax in enumerate(axes):
     draw_scores(ax, in_a_row_ring, step)
     for rank, done in [(r, s) for r in range(4) for s in range(step + 1)]:
         middle = 12 * torch.tensor([(rank - done) % 4, rank]) + 5.5  # key, query
-        ax.text(*middle.tolist(), done, color="white" if done == step else "0.2")
+        style = {"ha": "center", "va": "center", "color": "0.2" if done < step else "w"}
+        ax.text(*middle.tolist(), done, **style)
     for between in (11.5, 23.5, 35.5):
         ax.axhline(between, color="white"), ax.axvline(between, color="white")
     ax.set_title(f"step {step}")

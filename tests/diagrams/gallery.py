@@ -190,6 +190,12 @@ _add(
 )
 _add(diagrams.chunked_forms, (1, 1), (12, 4), (24, 7))
 _add(diagrams.window_places, (["a"], [(1, 0)]), (list("the red ap"), [(4, 0), (4, 2)]), (LONG[:10], [(6, 4), (10, 0)]))
+_add(
+    diagrams.state_write,
+    (torch.zeros(1, 1), torch.ones(1), torch.ones(1)),
+    (torch.tensor([[4.0, 0, 2], [0, 0, 0]]), torch.ones(2), torch.tensor([6.0, 2, 0]), torch.tensor([1.0, 0.5])),
+    (_random(3, 3), _random(3), _random(3), _random(3)),
+)
 _add(diagrams.recomputed_block, (1, 0, 0), (4, 2, 1), (6, 5, 5))
 _add(diagrams.tensor_parallel, (1, 1), (4, 2), (24, 4))
 _add(diagrams.road_map, (0,), (4,), (15,))

@@ -104,6 +104,8 @@ WEIGHTS = torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.05, 0.85]])
         ("beam_tree", ([],), "steps is empty"),
         ("chunked_forms", (25,), r"length \(25\) must be at most 24"),
         ("chunked_forms", (4, 0), r"chunk_size \(0\)"),
+        ("state_write", (torch.zeros(2, 3), torch.zeros(3), torch.zeros(3)), r"key has shape \(3,\).*must be \(2,\)"),
+        ("state_write", (torch.zeros(5, 3), torch.zeros(5), torch.zeros(3)), "at most 3 rows and columns"),
         ("recomputed_block", (4, 1, 2), r"row \(1\) and column \(2\)"),
         ("recomputed_block", (7, 0, 0), r"blocks \(7\) at most 6"),
         ("tensor_parallel", (10, 5), r"P \(5\) must be at most 4"),
