@@ -1,4 +1,4 @@
-"""14.4 · A state and what divides it."""
+"""14.4 · A state and its normalizer."""
 
 import torch
 

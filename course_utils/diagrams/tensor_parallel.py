@@ -47,7 +47,7 @@ def tensor_parallel(num_heads: int, P: int) -> Axes:
     draw.plus(right + 0.93, middle)
     draw.text(right + 1.05, middle + 0.1, "all_reduce", SHAPE, SOFT, ha="left", va="bottom")
     draw.arrow((right + 1.07, middle), (right + 1.4, middle))
-    draw.text(right + 1.45, middle - 0.04, "the same output\non every rank", SHAPE, ha="left", va="top")
+    draw.text(right + 1.45, middle - 0.04, "plus bₒ, once: the\noutput on every rank", SHAPE, ha="left", va="top")
     return draw.finish(
         f"{P} ranks, each with the same x of all tokens. A rank has {each} of {num_heads} heads: their columns of the three "
         "projections and their rows of the output projection. What comes out is a part, and one all_reduce adds the parts up "

@@ -21,7 +21,7 @@ from .live_figure import WIDE, LiveFigure
 LENGTH = 48  # tokens, a multiple of twice each number of ranks
 RANKS = (2, 3, 4, 6, 8)
 LAYOUTS = ("contiguous", "zigzag", "striped")
-HIDDEN, LATER, EARLIER = (0.93, 0.93, 0.93), (1.0, 1.0, 1.0), 0.45
+HIDDEN, LATER, EARLIER = (0.84, 0.84, 0.84), (1.0, 1.0, 1.0), 0.45
 SHADES = [*plotting.COLORS, "0.35", "#7f5200"]  # one for each rank
 
 
@@ -81,6 +81,8 @@ def draw_scores(ax: Axes, ring: Ring, now: int) -> None:
         length = ring.layout.L
         edges = (-0.5, length - 0.5, -0.5, length - 0.5)
         ax.contourf(wasted, [0.5, 1.5], colors="none", hatches=["/////"], extent=edges).set(edgecolor="0.35", linewidth=0)
+    for chunk in (chunk for rank in ring.layout.chunks for chunk in rank if chunk.step == 1):
+        ax.axhline(chunk.start - 0.5, color="white", lw=1), ax.axvline(chunk.start - 0.5, color="white", lw=1)
     label_chunks(ax, ring.layout)
 
 
@@ -116,7 +118,7 @@ def label_chunks(ax: Axes, of: Layout) -> None:
     middles = chunk_middles(of)
     for axis, what in ((ax.xaxis, "keys"), (ax.yaxis, "queries")):
         axis.set_ticks(list(middles), [str(rank) for rank in middles.values()], fontsize=8)
-        axis.set_label_text(f"{what} by position in the text; number: their rank", fontsize=8)
+        axis.set_label_text(f"{what} in text order; number: rank that holds them", fontsize=8)
 
 
 def chunk_middles(of: Layout) -> dict[float, int]:

@@ -213,6 +213,8 @@ ax.set(xscale="log", yscale="log", xlabel="length L", ylabel="megabytes, with ba
 ax.set_xticks(lengths, [f"{n:,}" for n in lengths]), ax.minorticks_off()
 ax.set_yticks([10, 100, 1000], ["10", "100", "1,000"])
 ax.legend(frameon=False)
+
+# %%
 plotting.show(
     ax,
     "Peak memory by length, both axes logarithmic. Explicit runs above the line of one "
@@ -272,6 +274,8 @@ axes[1].legend(frameon=False), axes[1].axhline(0, color="0.4", lw=0.8)
 for ax, title in zip(axes, ("", "latest 64 minus latest 512"), strict=True):
     plotting.mark_places(ax, {"trained to here": 512}), ax.set_title(title, pad=16)
 axes[0].set_ylim(0, None), axes[1].set_ylim(-0.02, 0.15)
+
+# %%
 plotting.show(
     axes[0],
     "Bits by position up to 4,096. Left, with everything they rise from 1.5 to 5 "
@@ -381,6 +385,8 @@ for (name, by_place), style in zip(
     print(f"{name:20} {first:.0f} characters a second, at the end {last:.0f}")
 ax.set(xlabel="characters written", ylabel="characters a second", ylim=(0, None))
 ax.legend(frameon=False)
+
+# %%
 plotting.show(
     ax,
     "Speed by characters written. With the latest 512 it stays between 560 and 690, "
@@ -705,11 +711,15 @@ ax.bar(range(2, 18), counts[:16], color=plotting.COLORS[1], label="the next 16")
 ax.bar(range(18, 65), counts[16:], color="0.7", label="the other 47")
 ax.axhline(0, color="0.4", lw=0.8), ax.legend(frameon=False, ncols=3, loc="lower right")
 ax.set(xlabel="pairs, by size", ylabel="how much it counts", xticks=[])
+
+# %%
 plotting.show(
     ax,
     "Bars of one read. The right pair counts 1. Of the others, the 16 that overlap "
     "most count 0.4 to 0.8, with either sign, the other 47 less and less.",
 )
+
+# %%
 many = torch.randn(1000, 64, 8, generator=torch.Generator().manual_seed(1))
 many = F.normalize(many, dim=-1)
 squares = (many[:, 1:] @ many[:, 0, :, None]).square().squeeze(-1)  # (1000, 63)
@@ -745,6 +755,8 @@ ax.plot(list(straight_keys), list(straight_keys.values()), "s", label="at right 
 ax.axhline(1, color="0.7", ls=":"), ax.text(32, 1.05, "reading 0", ha="right")
 ax.set(xlabel="pairs in the state, N", ylabel="squared error / value²")
 ax.set_xticks([*random_keys]), ax.legend(frameon=False)
+
+# %%
 plotting.show(
     ax,
     "Squared error by number of pairs for keys of 8 numbers. Random keys lie on the "
@@ -780,6 +792,8 @@ for i, kind in enumerate(("linear", "delta")):
         ax.plot([place] * 5, of_seeds, ".", color="0.2", ms=4)
 ax.set_xticks([x + 0.2 for x in range(6)], left_out.values())
 ax.set(ylabel="right answers", ylim=(0, 1)), ax.legend(frameon=False, loc="upper left")
+
+# %%
 plotting.show(
     ax,
     "Right answers of the linear and the delta layer, alike: 0.5 with all pairs, 0.65 "
@@ -1382,6 +1396,8 @@ for (name, layers), style in zip(stacks.items(), ("-", "--", "-.", ":"), strict=
     ax.loglog(lengths, sizes, style, label=name, color=plotting.COLORS[len(ax.lines)])
 ax.set(xlabel="length", ylabel="MiB kept"), ax.legend(frameon=False)
 ax.set_xticks([100, 10_000, 1_000_000], ["100", "10,000", "1,000,000"])
+
+# %%
 plotting.show(
     ax,
     "MiB by length, both axes logarithmic. With layers that all see everything a "

@@ -48,7 +48,7 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=88)
 torch.set_num_threads(1)
 
 # %% [markdown]
-# A model can be too large for one machine, and so can a text. Then it is cut up, and what one machine needs from another has to be sent. In this lesson your notebook starts a few processes on your own computer. They know nothing of each other except what they send. Each is called a **rank**, and so is its number. In a room full of machines the same function would run on every one of them.
+# A model can be too large for one machine, and so can a text. Then it's cut up, and what one machine needs from another has to be sent. In this lesson your notebook starts a few processes on your own computer that can't see into one another and know only what they're sent. Each is called a **rank**, and so is its number. In a room full of machines the same function would run on every one of them.
 #
 # **You will learn to**
 #
@@ -99,11 +99,11 @@ results
 print(f"{seconds:.1f} s, to start and end three Pythons as well")
 
 # %% [markdown]
-# Why processes and not threads? Threads share one memory, so one could read what was never sent to it, and nothing would tell you. A rank has only its own memory. The function goes to the ranks as text, along with the functions, imports and numbers that it uses. Tensors don't travel that way, so pass them as arguments.
+# Why processes and not threads? Threads share one memory, so one could read what was never sent to it, and nothing would tell you. A rank has only its own. The function goes to the ranks as text, along with the functions, imports and numbers that it uses. Tensors don't travel that way, so pass them as arguments.
 #
 # `dist.all_reduce` is a **collective** operation, which all ranks call together. It adds up their tensors, and each rank waits for the sum. A library inside PyTorch called **gloo** does the sending, for tensors on the CPU.
 #
-# On real machines a launcher such as `torchrun` starts one rank for each GPU, and NVIDIA's library NCCL sends from GPU to GPU. (This page runs neither.) Here and in Colab all ranks share one machine. You get the right numbers, but more ranks than cores bring no speed.
+# On real machines a launcher such as `torchrun` starts one rank for each GPU, and NVIDIA's library NCCL sends from GPU to GPU. Here, and in Colab, all ranks share one machine. You get the right numbers, but don't expect more ranks than cores to be faster.
 #
 # What if a rank crashes before it gets to the meeting point? The others wait, or they fail with a message about a closed connection. `run_on_ranks` ends them all and names a rank that failed:
 
@@ -136,7 +136,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# We begin with the heads. In lesson 06 the output projection turned out to be a sum over heads, each head's result times its own rows of $W_o$. With $P$ ranks, rank $r$ keeps only the parts of $W_q$, $W_k$, $W_v$ and $W_o$ that belong to its $H / P$ heads, and
+# We begin with the heads. In lesson 06 the output projection turned out to be a sum over heads, each head's result times its own rows of $W_o$. So with $P$ ranks, rank $r$ keeps only the parts of $W_q$, $W_k$, $W_v$ and $W_o$ that belong to its $H / P$ heads, and
 #
 # $$\operatorname{MultiHead}(x) = \sum_{r=0}^{P-1} \operatorname{heads}_r(x)\, W_{o,r} + b_o .$$
 #
@@ -146,7 +146,7 @@ plotting.show(
 plotting.show(diagrams.tensor_parallel(num_heads=4, P=2))
 
 # %% [markdown]
-# This is **tensor parallelism** (Shoeybi et al., 2019). First we try it without any processes, on two parts:
+# This is **tensor parallelism** (Shoeybi et al., 2019). (`nn.Linear` stores a matrix transposed, so what are columns in the formula are rows of `weight`, and the other way around.) First we try it without any processes, on two parts:
 
 # %%
 seed_everything(0)
@@ -191,7 +191,7 @@ x = x.detach()
 # %% [markdown]
 # To sum a tensor over $P$ ranks in a ring, each has to send $2\,(P-1)/P$ times its bytes. However many ranks there are, that stays below twice the tensor. Section 15.9 (*more*) runs this algorithm, and compares the formula with what really goes out.
 #
-# Two limits remain. There are only so many heads, and with few key/value heads (lesson 07) several ranks soon need copies of the same one. And the tokens aren't divided: each rank has $x$ of **all tokens**. For a long text we have to cut the other way.
+# Two limits remain. There are only so many heads, and if there are fewer key/value heads than ranks (lesson 07), several ranks need a copy of the same one. And the tokens aren't divided: each rank has $x$ of **all tokens**. For a long text we have to cut the other way.
 
 # %% [markdown]
 # ## 15.3 Merge two partial results
@@ -219,13 +219,13 @@ print(f"both keys at once {both.item():.3f}, mean of the outputs {values.mean():
 widgets.came_out("15.A", "its output and one more number")
 
 # %% [markdown]
-# Think of a balance, with a weight for each part. Both halves hang at their outputs, and the merged output is where the beam is level:
+# Think of a balance, with a weight for each part. Each half sits on the beam at its output, and the merged output is where the beam is level:
 
 # %%
 ax = plotting.new_axes(5.6, 1.5)
 ax.plot([4, 8], [1, 1], color="0.5", lw=3, zorder=0)
 for at, sums, name in ((4, 1, "first part"), (8, 3, "second part")):
-    ax.scatter([at], [1], s=500 * sums, marker="s", color=plotting.COLORS[0])
+    ax.scatter([at], [1], s=300 * sums, marker="s", color=plotting.COLORS[0])
     ax.text(at, 1, f"{sums}", color="white", ha="center", va="center")
     ax.text(at, 1.85, f"{name}, {at}", ha="center")
 ax.scatter([7], [0.78], s=200, marker="^", color=plotting.COLORS[1], zorder=0)
@@ -233,6 +233,8 @@ ax.text(7, 0.25, "merged: 7", ha="center")
 ax.text(5.5, 1.12, "1 × 3", ha="center"), ax.text(7.4, 1.12, "3 × 1", ha="center")
 ax.set(xlim=(3, 9), ylim=(0.1, 2.3), yticks=[], xticks=[4, 5, 6, 7, 8])
 ax.spines[["left", "right", "top"]].set_visible(False)
+
+# %%
 plotting.show(
     ax,
     "A beam with the first part at 4, of weight 1, and the second at 8, of weight 3. "
@@ -252,9 +254,44 @@ plotting.show(
 #
 # Now each rank keeps its queries, and blocks of keys and values travel. In each step but the last a rank hands the block that it holds to the next rank, and the last rank hands its block to rank 0. While a block is on its way, the rank attends to it and merges what comes out with what it has collected so far. We count steps from 0, as we do ranks. In step 0 each rank has its own block, and after $P$ steps every query has met every key. This is **ring attention** (Liu, Zaharia, Abbeel, 2023). To divide attention by tokens is called **context parallelism**.
 #
-# What does one rank's program look like? Here is the smallest one, in which each rank hands on its number and gets that of the rank before it. It's a generator. At the line `arriving = yield (x,)` it hands over what is to be sent, and whoever runs it sends it on. The program goes on at once, while the tensors travel. To get what has come in, it calls `arriving()`, which waits if it has to.
-#
-# A generator stops at each `yield` and shows what stands there. `send` sets it going again, and what is sent becomes the value of the `yield`. Here we play the link for rank 0 by hand:
+# Here are the four steps of four ranks. Each rank has a color, for its rows of the scores. Strong: being computed now. Pale: already done. White: still to come. The number is the step:
+
+# %%
+axes = plotting.new_axes(9.6, 2.9, columns=4)
+row_ring = Ring(layout("contiguous", 48, 4))  # 48 tokens in a row
+for step, ax in enumerate(axes):
+    draw_scores(ax, row_ring, step)
+    for rank, done in [(r, s) for r in range(4) for s in range(step + 1)]:
+        middle = 12 * torch.tensor([(rank - done) % 4, rank]) + 5.5  # key, query
+        style = {"ha": "center", "va": "center", "color": "0.2" if done < step else "w"}
+        ax.text(*middle.tolist(), done, **style)
+    ax.set_title(f"step {step}")
+    ax.set(xlabel="keys, by rank", ylabel="queries, by rank" if step == 0 else "")
+
+# %%
+plotting.show(
+    axes[0],
+    "The scores in steps 0 to 3, without a mask. In step 0 each rank has the block of "
+    "its own keys, on the diagonal. In each step the square that a rank "
+    "computes moves one place to the left, or from the left end to the right.",
+)
+
+# %% [markdown]
+# Step through it yourself. Leave the causal mask off for now:
+
+# %%
+steps = widgets.ring_steps()
+steps.show_first_state(
+    "Step 0, the last is step 3: each rank computes the block of its own keys, on the "
+    "diagonal. Next to it are the ranks in a circle with the keys that they hold, and "
+    "equal bars, since every rank computes equally many pairs."
+)
+
+# %%
+steps
+
+# %% [markdown]
+# What does one rank's program look like? Here is the smallest one, in which each rank hands on its number and gets that of the rank before it. It's a **generator**. At the line `arriving = yield (x,)` it stops and shows what is to be sent. Whoever runs it starts the sending, doesn't wait for it to finish, and sets the program going again. To get what has come in, the program calls `arriving()`, which waits if it has to. Let's play the link for rank 0 by hand:
 
 
 # %%
@@ -286,7 +323,7 @@ print("four processes:", run_on_ranks(on_a_rank, 4).values)
 print("one process:   ", [x.item() for x in run_in_lockstep(programs)[0]])
 
 # %% [markdown]
-# And here is the ring itself, without a mask. Hand on, attend while it travels, merge, and take what has arrived:
+# And here is the ring itself, without a mask. A rank sends its block, attends to it meanwhile, merges the result, and takes the block that has arrived:
 
 
 # %%
@@ -315,7 +352,7 @@ print("as one process:", torch.allclose(torch.cat(outputs, dim=2), expected, ato
 #
 # The other method is to **gather** first. Every rank gets all keys and values, and then attends once. (In exercise 15.4, *more*, you write the gathering as a ring.)
 #
-# The library's `ring_attention` has masks and a backward pass. On the way back the attention weights are made again, block by block, as in lesson 14. A weight is $a_{ij} = e^{s_{ij} - \ell_i}$, where $\ell_i$ is the final `lse` of query $i$, over **all** keys. Raise a score $s_{ij}$, and the output $o_i = \sum_j a_{ij} v_j$ moves by $a_{ij}\,(v_j - o_i)$. So with the output's gradient $\bar o_i$ the gradient with respect to the score is $a_{ij}\,(\bar o_i v_j^\top - \bar o_i o_i^\top)$. Only $k_j$ and $v_j$ come from another rank. They go around once more, and their gradients with them, to which each rank adds its part ("The way back", *more*, has the code).
+# The library's `ring_attention` has masks and a backward pass, in which keys and values go around once more, and their gradients travel with them.
 #
 # Let's run both, the ring and gathering, on four ranks, with a causal mask and two key/value heads for four query heads. `Communicator` counts the bytes. `Ring` holds what all ranks must agree on, who has which tokens and the mask:
 
@@ -363,44 +400,7 @@ for i, way in enumerate(("ring", "gather")):
 
 # %% [markdown]
 # Outputs and gradients match those of one process, up to rounding.
-#
-# Here are the four steps. Each rank has a color, for its rows of the scores. Strong: being computed now. Pale: already done. White: still to come. The number is the step:
 
-# %%
-axes = plotting.new_axes(9.6, 2.9, columns=4)
-in_a_row_ring = Ring(in_a_row)
-for step, ax in enumerate(axes):
-    draw_scores(ax, in_a_row_ring, step)
-    for rank, done in [(r, s) for r in range(4) for s in range(step + 1)]:
-        middle = 12 * torch.tensor([(rank - done) % 4, rank]) + 5.5  # key, query
-        style = {"ha": "center", "va": "center", "color": "0.2" if done < step else "w"}
-        ax.text(*middle.tolist(), done, **style)
-    for between in (11.5, 23.5, 35.5):
-        ax.axhline(between, color="white"), ax.axvline(between, color="white")
-    ax.set_title(f"step {step}")
-    ax.set(xlabel="keys, by rank", ylabel="queries, by rank" if step == 0 else "")
-plotting.show(
-    axes[0],
-    "The scores in steps 0 to 3, without a mask. In step 0 each rank has the block of "
-    "its own keys, on the diagonal. In each step the square that a rank "
-    "computes moves one place to the left, or from the left end to the right.",
-)
-
-# %% [markdown]
-# Step through it yourself. Leave the causal mask off for now:
-
-# %%
-steps = widgets.ring_steps()
-steps.show_first_state(
-    "Step 0, the last is step 3: each rank computes the block of its own keys, on the "
-    "diagonal. Next to it are the ranks in a circle with the keys that they hold, and "
-    "equal bars, since every rank computes equally many pairs."
-)
-
-# %%
-steps
-
-# %% [markdown]
 # %% [markdown]
 # ## 15.5 What is sent, and what is kept
 # *Core · 10 minutes*
@@ -429,9 +429,9 @@ more = "in the ring" if sum(sent["ring"]) > sum(sent["gather"]) else "in gatheri
 widgets.came_out("15.B", "as many in both" if len(set(sent.values())) < 2 else more)
 
 # %% [markdown]
-# Here $N$ is the bytes of one rank's keys and values. The ring's numbers are counted, hop by hop. Gathering takes two collective operations, an `all_gather` forward, and backward a `reduce_scatter`, which adds up all ranks' gradients and gives each rank its own. For these two we have a formula, and the last lines compare it with what really went out. (With our `reduce_scatter` that's 3.75 $N$ backward, and not 3. Section 15.9, *more*, has the reason.)
+# Here $N$ is the bytes of one rank's keys and values. The ring's numbers are counted, hop by hop. Gathering takes two collective operations, an `all_gather` forward, and backward a `reduce_scatter`, which adds up all ranks' gradients and gives each rank its own. For these two we have a formula, and the last lines compare it with what really went out. (With our `reduce_scatter` that's 3.75 $N$ backward, and not 3. Section 15.9 looks for the reason.)
 #
-# **Forward** both send $(P-1)\,N$. Either way, every block has to reach the other $P - 1$ ranks. Without a mask there's no way around that, if queries stay where they are and each rank computes all heads. Under our causal mask the last rank's keys are of no use to the others, and both methods send them anyway.
+# **Forward** both send $(P-1)\,N$, since either way every block has to reach the other $P - 1$ ranks, whole. Under our causal mask the last rank's keys are of no use to the others, and both methods send them anyway.
 #
 # **Backward** the keys and values of a ring go around again with their gradients. After $P - 1$ hops a block is at the rank just before its owner, so the gradients need one more hop. That makes $(P-1)\,N + P\,N = (2P-1)\,N$. Gathering has kept all the keys and sends only gradients, $(P-1)\,N$. With fewer key/value heads (lesson 07) $N$ shrinks for both.
 #
@@ -470,15 +470,23 @@ for P in (2, 8, 64):
         print(f"{P:2} ranks, {way:6}: held {held:5.0f} kB, a table {table:6.1f} kB")
 
 # %% [markdown]
-# With more ranks everything in the ring shrinks, its table with the square of $P$. The gathered keys and values stay those of the whole text, however many ranks there are. You can go through them block by block, which shrinks the table to the ring's. But the keys and values themselves still take up room. ("What is kept, measured", *more*, counts all that these methods hold at once, forward and backward.)
+# With more ranks everything in the ring shrinks, its table with the square of $P$. The gathered keys and values stay those of the whole text, however many ranks there are. You can go through them block by block, which shrinks the table to the ring's. But the keys and values themselves still take up room. All in one table:
 #
-# Exercise 15.5 (*more*) turns the ring around and lets the queries travel.
+# | | by heads | ring | gathering |
+# |---|---|---|---|
+# | sends forward | $g\,(P-1)\,N$ | $(P-1)\,N$ | $(P-1)\,N$ |
+# | sends backward | $g\,(P-1)\,N$ | $(2P-1)\,N$ | $(P-1)\,N$ |
+# | keys and values at hand | of all tokens, for its heads | two blocks | of all tokens, for all heads |
+# | who waits under a causal mask | nobody | depends on who holds what | the same |
+# | at most | as many ranks as heads | as many as tokens | as many as tokens |
+#
+# *More on this: exercise 15.5 turns the ring around and lets the queries travel, and "What is kept, measured" counts all that these methods hold at once.*
 
 # %% [markdown]
 # ## 15.6 A causal mask, and who has to wait
 # *Core · 6 minutes*
 #
-# A causal mask hides nearly half of all pairs of a query and a key. Four ranks hold 48 tokens, twelve neighboring ones each. Suppose that all of them wait for one another after every step. Then a step takes as long as the rank with the most to do. If the mask hides all pairs of a rank's tokens with the block that has come, our library skips them. Otherwise it computes them all.
+# A causal mask hides nearly half of all pairs of a query and a key. Four ranks hold 48 tokens, twelve neighboring ones each. Suppose that no rank starts a step before all have finished the last one. Then a step takes as long as the rank with the most to do. If the mask hides all pairs of a rank's tokens with the block that has come, our library skips them. Otherwise it computes them all.
 
 # %%
 widgets.predict(
@@ -488,7 +496,7 @@ widgets.predict(
 )
 
 # %% [markdown]
-# The tokens can be divided otherwise, too. **Zigzag** cuts the text into $2P$ chunks and gives each rank two of them. Rank 0 gets the first and the last, rank 1 the second and the second-to-last, and so on. So where the queries of one rank meet the keys of another, there are four pairs of chunks, of which the library skips those that are hidden entirely. Each color is a rank:
+# There's another way to deal out the tokens. **Zigzag** cuts the text into $2P$ chunks and gives each rank two of them. Rank 0 gets the first and the last, rank 1 the second and the second-to-last, and so on. So where the queries of one rank meet the keys of another, there are four pairs of chunks, of which the library skips those that are hidden entirely. Each color is a rank:
 
 # %%
 layouts = ("contiguous", "zigzag")
@@ -539,15 +547,19 @@ plotting.show(
 )
 
 # %% [markdown]
-# With neighboring tokens ("contiguous"), rank 3 computes all of 144 pairs in every step (in step 0 the mask hides nearly half of them, see section 15.8). So the ring takes $4 \cdot 144 = 576$, as it would without a mask. In zigzag every rank has the same amount of work in every step, and the ring takes 324. Now switch on the causal mask in the widget of section 15.4, and watch the bars in both layouts.
+# With neighboring tokens ("contiguous"), rank 3 computes all of 144 pairs in every step. So the ring takes $4 \cdot 144 = 576$, as it would without a mask. In zigzag every rank has the same amount of work in every step, and the ring takes 324.
 #
-# The result stays the same, as long as each token carries its position in the text with it. **Do exercise 15.7 now (13 minutes).** It counts the work of each rank, for any division. In exercises 15.6 and 15.8 (*more*) you write zigzag and find a bug. And is zigzag always the best division? Exercise 15.9, an experiment, is about that.
+# Why do all have the same? Take a rank $r$ and the keys of another rank $r'$. If $r' < r$, both chunks of $r$ see the early chunk of $r'$, and neither sees its late one. If $r' > r$, the early chunk of $r$ sees nothing of $r'$, and its late chunk sees both. That's two pairs of chunks of four, either way. Now switch on the causal mask in the widget of section 15.4, and watch the bars in both layouts.
+#
+# The result stays the same, as long as each token carries its position in the text with it. **Do exercise 15.7 now (13 minutes).** It counts the work of each rank, for any division.
+#
+# *More on this: in exercises 15.6 and 15.8 you write zigzag and find a bug, and exercise 15.9 asks whether zigzag is always the best division. Section 15.8 counts single pairs.*
 
 # %% [markdown]
 # ## 15.7 On paper: a real cluster
 # *Core · 7 minutes*
 #
-# While a rank attends to one block, the next one is on its way. If it arrives before the rank is done, the sending is free. ("Sending while you compute", *more*, tries that with an imitated link.)
+# While a rank attends to one block, the next one is on its way. If it arrives before the rank is done, the sending is free.
 #
 # When is that so? A rank with $n = L / P$ tokens computes $4\,n^2 d$ operations for each head of size $d$ in a step, in two matrix products. (We leave out exponentials and merging.) Meanwhile it sends $2\,n\,d$ numbers of 2 bytes. If it does $F$ operations and sends $S$ bytes a second, sending is hidden as soon as
 #
@@ -579,7 +591,7 @@ draw_steps(ax, 8, 0.7, top=3.5), draw_steps(ax, 4, 1.4, top=1.0)
 names = ["8 ranks, n = 0.7 F / S: computing", "sending"]
 names += ["4 ranks, n = 1.4 F / S: computing", "sending"]
 ax.set_yticks([3.9, 2.9, 1.4, 0.4], names)
-ax.set(xlim=(0, 8), xlabel="time; unit: computing or sending F / S tokens")
+ax.set(xlim=(0, 8), xlabel="time (1: one step with n = F / S)")
 plotting.show(
     ax,
     "Bars in time. Above, with short blocks, sending goes on without a gap, and after "
@@ -655,9 +667,11 @@ plotting.show(
 )
 
 # %% [markdown]
-# *Past $g L S / F$ ranks ($g$ query heads share a key/value head), at the dotted lines, a longer ring isn't any faster.* The blocks have become too short to hide what is sent, and each rank still has to receive nearly all keys and values of the text, whatever $P$ is. Gathering, as modeled here, receives as much and computes only after that, so its time is the sum of the two and the ring's the larger one. At the bend it takes twice as long. Far from the bend, on either side, a ring gains little over gathering.
+# *Past $g L S / F$ ranks ($g$ query heads share a key/value head), at the dotted lines, a longer ring isn't any faster.* The blocks have become too short to hide what is sent, and each rank still has to receive nearly all keys and values of the text, whatever $P$ is. Gathering, as modeled here, receives as much and computes only after that, so its time is the sum of the two and the ring's the larger one. At the bend it takes twice as long, and far from the bend it takes little more than the ring.
 #
-# All this is for the forward pass, without a mask. The times are lower bounds, since no machine reaches its peak, starting a message takes time, and on a GPU the sending takes some of the chip's own units. The *speedups* could be off either way. If the chips did only half of their peak, the single rank that we compare with would be slower too, and the flat part would lie twice as high. "A ring for each head" (*more*) shows how more ranks can still help, and "The way back" (*more*) covers the backward pass.
+# All this is for the forward pass, without a mask. The times are lower bounds, since no machine reaches its peak and starting a message takes time. The *speedups* could be off either way. If the chips did only half of their peak, the single rank that we compare with would be slower too, and the flat part would lie twice as high.
+#
+# *More on this: "Sending while you compute" tries it with an imitated link, "The way back" has the backward pass, and "A ring for each head" shows how more ranks can still help.*
 
 # %% [markdown]
 # ## Recap
@@ -667,7 +681,7 @@ plotting.show(
 # 2. **Heads** divide because the output projection is a sum over heads. That takes one `all_reduce` forward and one backward.
 # 3. **Tokens** divide because partial results merge by their `lse`. In a ring a rank has only one block of keys and values in hand and one arriving, forward. Forward it sends as much as dividing by heads does, or $1/g$ of that where $g$ query heads share their keys.
 # 4. **Counted**, our ring sends $(P-1)\,N$ forward and $(2P-1)\,N$ backward (more if gradients are float32 and keys aren't). Gathering sends as much forward and less backward, and holds more. Zigzag gives every rank the same work under a causal mask, if the text fills all places.
-# 5. **On paper**, forward and without a mask, sending is hidden once a block has at least $F / (g S)$ tokens, with numbers of two bytes. With a causal mask in zigzag it takes twice as many. Past $g L S / F$ ranks a longer ring isn't faster. Dividing heads as well helps, and sends something too.
+# 5. **On paper**, for the forward pass without a mask, sending is free once a block has at least $F / (g S)$ tokens, with numbers of two bytes. With a causal mask in zigzag it takes twice as many. Past $g L S / F$ ranks a longer ring isn't faster. Dividing the heads as well helps, though that has to be sent for, too.
 
 # %% tags=["nbval-ignore-output"]
 widgets.predictions()
@@ -764,6 +778,7 @@ for step in range(3):
         part = (r - step - 1) % 4  # what rank r - 1 hands on
         states[-1][r, part] += states[-2][r - 1, part]
 
+# %%
 axes = plotting.new_axes(9.6, 2.6, columns=4)
 for step, (ax, added) in enumerate(zip(axes, states, strict=True)):
     ax.imshow(added, cmap="Blues", vmin=0, vmax=6)
@@ -774,6 +789,8 @@ for step, (ax, added) in enumerate(zip(axes, states, strict=True)):
     ax.set(xlabel="part", ylabel="" if step else "rank")
     ax.set(xticks=range(4), yticks=range(4))
     ax.set_title(f"after step {step - 1}" if step else "at first")
+
+# %%
 plotting.show(
     axes[0],
     "A table of four ranks and four parts, at first and after steps 0 to 2. At first "
@@ -791,7 +808,7 @@ for row in read_rows("traffic"):
     print(f"sent {ratio:.2f} times that")
 
 # %% [markdown]
-# *Four ranks on one machine, all their bytes together.* Three operations send what we count. `reduce_scatter` sends a quarter more. Our library builds it from four calls of `dist.reduce`, since older versions of gloo don't have it as one operation. In the last row each part goes straight to the rank that adds it, and that's as many bytes as counted. That points to gloo's `reduce`, which we haven't measured alone.
+# *Four ranks on one machine, all their bytes together.* Three operations send what we count. `reduce_scatter` sends a quarter more. Our library builds it from four calls of `dist.reduce`. In the last row each part goes straight to the rank that adds it, and that's as many bytes as counted. That points to gloo's `reduce`, which we haven't measured alone.
 
 # %% [markdown]
 # ## 15.10 More ranks than cores
@@ -812,7 +829,7 @@ print("multiplications a rank:", simulated.multiplications.sum(1).unique().tolis
 # ## 15.11 From tokens to heads and back
 # *More · 6 minutes*
 #
-# Most of a model works on each token separately, and only attention needs several of them. **DeepSpeed-Ulysses** (Jacobs et al., 2023) turns the right half of the picture in section 15.2 into the left half, and back again. In an **all-to-all** each rank has something for every other one. Here it's the queries, then the keys, then the values of the other one's heads. Each rank then computes its own heads for all tokens, and a fourth all-to-all brings the outputs home. A rank keeps $1/P$ of everything and sends the rest. Let $h$ be the bytes of one head for one rank's tokens. Then it sends $\frac{P-1}{P}\,(2H + 2H_{kv})\,h$. A ring sends $(P-1)\,2H_{kv}\,h$.
+# Most of a model works on each token separately, and only attention needs several of them. **DeepSpeed-Ulysses** (Jacobs et al., 2023) turns the right half of the picture in section 15.2 into the left half, and back again. In an **all-to-all** each rank has something for every other one. It sends each rank the queries for that rank's heads, then the keys, then the values. Each rank then computes its own heads for all tokens, and a fourth all-to-all brings the outputs home. A rank keeps $1/P$ of everything and sends the rest. Let $h$ be the bytes of one head for one rank's tokens. Then it sends $\frac{P-1}{P}\,(2H + 2H_{kv})\,h$. A ring sends $(P-1)\,2H_{kv}\,h$.
 
 
 # %%
@@ -923,6 +940,8 @@ for ax, (title, curves) in zip(axes, both.items(), strict=True):
     ax.set_title(title), ax.minorticks_off(), ax.set_xticks(counts, counts)
     ax.set_yticks([10, 100, 1000, 10_000], ["10", "100", "1,000", "10,000"])
     ax.set_ylim(9, 15_000)
+
+# %%
 plotting.show(
     axes[0],
     "Memory of a rank by number of ranks, both axes logarithmic. Forward and backward, "
@@ -938,13 +957,15 @@ for direction, found in (("forward", forward), ("backward", back)):
 # %% [markdown]
 # *Dotted: the keys and values of the whole text, 131 kB, which every rank that gathers has, however many ranks there are.* Attending to all of them at once makes tables of shape $(L/P, L)$. Block by block they have shape $(L/P, L/P)$. On two ranks one such small table takes 1,049 kB, so there it's the tables that count. But twice as many ranks make a table a quarter as large. So the third curve turns flat at the dotted line, backward at twice that, since the gradients are there too. On 64 ranks it lies at ten to twelve times the memory of the ring. With whole tables it's more than twenty times. A fused **kernel**, one program on the chip for all of attention, would make no tables at all. (What an operation uses inside itself for a moment isn't counted here.)
 #
-# All three compute the attention weights again on the way back, so no table is kept. A rank of the ring keeps its own four blocks (query, key, value and output) and its `lse`. Gathering keeps all keys and values as well. It could throw them away and gather again, which costs another $(P-1)\,N$.
+# All three compute the attention weights again on the way back, so no table is kept. In the ring, each rank keeps only its own query, key, value and output, and its `lse`. Gathering keeps all keys and values as well. It could throw them away and gather again, which costs another $(P-1)\,N$.
 
 # %% [markdown]
 # ## The way back
 # *More · 4 minutes*
 #
-# Here is the backward pass of the ring of section 15.4, without a mask and with as many key/value heads as query heads. Queries, outputs, their gradients and `lse` stay at home. Keys and values go around again, and their gradients travel with them. At the end those need one more hop, home:
+# The attention weights are made again, block by block, as in lesson 14. A weight is $a_{ij} = e^{s_{ij} - \ell_i}$, where $\ell_i$ is the final `lse` of query $i$, over **all** keys. If a score $s_{ij}$ rises a little, the output $o_i = \sum_j a_{ij} v_j$ changes by $a_{ij}\,(v_j - o_i)$ times that little. So with the output's gradient $\bar o_i$ the gradient with respect to the score is $a_{ij}\,(\bar o_i v_j^\top - \bar o_i o_i^\top)$. Only $k_j$ and $v_j$ come from another rank.
+#
+# Here it is without a mask and with as many key/value heads as query heads. Queries, outputs, their gradients and `lse` stay at home. Keys and values go around again, and each rank adds its part to the gradients that travel with them. At the end those need one more hop, home:
 
 
 # %%
@@ -1066,7 +1087,7 @@ for n in (128, 256, 512, 1024):
     print(f"{n:5} tokens {row}{step:8.1f}{waiting:15.1f}")
 
 # %% [markdown]
-# *A step takes about as long as the longer of the two. With short blocks that's the sending, with long ones the computing.* (Nothing is really sent here, so only the order of the program is tried. A busy machine can shift the break-even, so compare the columns within a row. And from 512 to 1,024 tokens computing takes more than four times as long. Why, we haven't measured.) In the last column the program waits for the next block before it computes, and that takes about the sum. (With 1,024 tokens single times scatter by as much as the sending takes.) So two lines in the right order make all the difference: `arriving = yield ...`, then compute, then `arriving()`.
+# *A step takes about as long as the longer of the two. With short blocks that's the sending, with long ones the computing.* (Nothing is really sent here, so only the order of the program is tried. A busy machine can shift the break-even, so compare the columns within a row. And from 512 to 1,024 tokens computing takes more than four times as long. Why, we haven't measured.) In the last column the program waits for the next block before it computes, and that takes about the sum. (With 1,024 tokens single times scatter by as much as the sending takes.) So the order of two lines decides between the longer time and the sum: `arriving = yield ...`, then compute, then `arriving()`.
 
 # %% [markdown]
 # ## What else can be divided
