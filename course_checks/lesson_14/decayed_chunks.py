@@ -1,4 +1,4 @@
-"""14.5 · Decay, in chunks."""
+"""14.6 · Decay, in chunks."""
 
 import torch
 

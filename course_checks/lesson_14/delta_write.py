@@ -1,4 +1,4 @@
-"""14.6 · Fade, then replace."""
+"""14.7 · Fade, then replace."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""14.4 · A state and its normalizer."""
+"""14.5 · A state and its normalizer."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""14.7 · Find the bug: what divides is forgotten at a chunk's border."""
+"""14.8 · Find the bug: what divides is forgotten at a chunk's border."""
 
 import torch
 

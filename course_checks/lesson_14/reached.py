@@ -1,4 +1,4 @@
-"""14.3 · What can still matter."""
+"""14.4 · What can still matter."""
 
 import torch
 

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 14 · Long contexts: exercises
 #
-# Ten exercises, 32 points. By the end you have sent gradients back through attention without a table of all weights, written attention that keeps a state where others keep a cache, in steps and in chunks, and worked out what such layers reach, remember and cost. Then your own pieces meet two trained models.
+# Ten exercises, 31 points. By the end you have sent gradients back through attention without a table of all weights, written a cache that never grows, and attention that keeps a state in place of a cache, in steps and in chunks, and found out what such layers reach and remember. Then your own pieces meet two trained models.
 #
 # {{colab_link}} · short path about 48 minutes, everything about 150 · builds on {{lesson_link}}
 #
@@ -30,6 +30,7 @@ from course_utils.datasets.text_windows import decode_text, encode_text
 from course_utils.decoding.sampling import draw_token
 from course_utils.linear_attention import feature_map
 from course_utils.memory import peak_memory
+from course_utils.positions import apply_rope, rotary_angles
 from course_utils.results import read_rows
 from course_utils.small_models import recall
 
@@ -262,8 +263,111 @@ else:
     print(f"the last query's derivative is PyTorch's: {is_same}; {megabytes:.0f} MB")
 
 # %% [markdown]
-# ### 14.3 · What can still matter
+# ### 14.3 · A cache that never grows
 # 3 points · difficulty 3 of 5 · 12 minutes · core
+#
+# A model writes, one position after another, with a cache of fixed size. The cache keeps the first `sinks` positions of the text and the latest `window`. Write one step, `cached_step(query, key, value, keys, values, window, sinks)`: put the newest position into the cache, drop one if there is no room, and attend.
+#
+# | argument | shape |
+# |---|---|
+# | `query`, `key` | `(B, d)` of the newest position, not yet turned; `d` is even |
+# | `value` | `(B, d_v)` |
+# | `keys`, `values` | `(B, n, d)` and `(B, n, d_v)`, what is kept so far, the oldest first, keys not turned; `n` is 0 at first, and never more than `sinks + window` |
+# | `window`, `sinks` | `window` is 1 or more and counts the newest position, too; `sinks` is 0 or more |
+# | returns | a tuple of the output `(B, d_v)`, and of the keys and the values that are kept now |
+#
+# As long as there is room, every position is kept. The scores are divided by the square root of `d`, as always. Each key is turned to its **place in the cache**, counted from 0, and the query to the place of its own key. The library turns for you: `angles = rotary_angles(places, d)`, with places as whole numbers `(m,)`, has shape `(m, d // 2)`, and `apply_rope(x, angles.cos(), angles.sin())` turns `x`, `(..., m, d)`. Angles are float64, so convert them to the dtype of `x`. The library's caches are off limits.
+#
+# Example, with keys of zeros, so that all weights are equal: the kept values are `[[[1.], [5.], [3.]]]` and the newest is `[[4.]]`, with `window=2` and `sinks=1`. The 5 has to go, and the output is $(1 + 3 + 4) / 3$, `[[2.6667]]`.
+
+# %% tags=["exercise"]
+def cached_step(query, key, value, keys, values, window, sinks):
+    # BEGIN SOLUTION
+    keys = torch.cat((keys, key[:, None]), dim=1)  # (B, n + 1, d)
+    values = torch.cat((values, value[:, None]), dim=1)
+    if keys.shape[1] > sinks + window:  # the oldest that is no sink goes
+        keys, values = (
+            torch.cat((x[:, :sinks], x[:, sinks + 1 :]), dim=1) for x in (keys, values)
+        )
+    d = key.shape[-1]
+    angles = rotary_angles(torch.arange(keys.shape[1]), d).to(key.dtype)  # (n, d // 2)
+    turned = apply_rope(keys, angles.cos(), angles.sin())  # (B, n, d)
+    last = angles[-1:]
+    query = apply_rope(query[:, None], last.cos(), last.sin())  # (B, 1, d)
+    weights = (query @ turned.mT / d**0.5).softmax(dim=-1)  # (B, 1, n)
+    return (weights @ values)[:, 0], keys, values
+    # END SOLUTION
+
+
+# %% [markdown] tags=["mistakes"]
+# Try: which position goes when there is no room? Not the very first, if there are sinks.
+# the oldest of all goes, sinks or not.
+#     torch.cat((x[:, :sinks], x[:, sinks + 1 :]), dim=1) for x => x[:, 1:] for x
+# the newest of the kept ones goes, not the oldest that is no sink.
+#     torch.cat((x[:, :sinks], x[:, sinks + 1 :]), dim=1) for x => torch.cat((x[:, :-2], x[:, -1:]), dim=1) for x
+# one sink too few is kept.
+#     torch.cat((x[:, :sinks], x[:, sinks + 1 :]), dim=1) for x => torch.cat((x[:, : max(sinks - 1, 0)], x[:, max(sinks - 1, 0) + 1 :]), dim=1) for x
+# Try: as long as there is room nothing is dropped, and no position is there twice.
+# the first and the latest are put together in short texts too, so some positions are there twice.
+#     if keys.shape[1] > sinks + window: => if sinks:
+#     torch.cat((x[:, :sinks], x[:, sinks + 1 :]), dim=1) for x => torch.cat((x[:, :sinks], x[:, -window:]), dim=1) for x
+# the sinks aren't counted as room of their own: the cache has window positions in all.
+#     keys.shape[1] > sinks + window => keys.shape[1] > window
+# where the cache is full nothing is dropped, as if the newest position didn't count.
+#     if keys.shape[1] > sinks + window: => if False:
+# one position less than there is room for is kept.
+#     keys.shape[1] > sinks + window => keys.shape[1] > sinks + window - 1 and keys.shape[1] > 1
+# Try: attend to what is kept after the step, the newest position included.
+# the newest position doesn't see itself.
+#     weights = (query @ turned.mT / d**0.5).softmax(dim=-1) => weights = (query @ turned.mT / d**0.5); weights[..., -1] = -1e9 if turned.shape[1] > 1 else 0.0; weights = weights.softmax(dim=-1)
+# it attends before it drops, so one position too many is seen.
+#     keys = torch.cat((keys, key[:, None]), dim=1) => all_keys = keys = torch.cat((keys, key[:, None]), dim=1)
+#     values = torch.cat((values, value[:, None]), dim=1) => all_values = values = torch.cat((values, value[:, None]), dim=1)
+#     torch.arange(keys.shape[1]) => torch.arange(all_keys.shape[1])
+#     apply_rope(keys, => apply_rope(all_keys,
+#     (weights @ values)[:, 0] => (weights @ all_values)[:, 0]
+# Try: places are counted in the cache, and keys are handed on as they came.
+# the keys that are kept are turned ones, and in the next step they are turned again.
+#     return (weights @ values)[:, 0], keys, values => return (weights @ values)[:, 0], turned, values
+# neither the keys nor the query are turned.
+#     turned = apply_rope(keys, angles.cos(), angles.sin()) => turned = keys
+#     query = apply_rope(query[:, None], last.cos(), last.sin()) => query = query[:, None]
+# the keys are turned, and the query isn't.
+#     query = apply_rope(query[:, None], last.cos(), last.sin()) => query = query[:, None]
+# the query is turned, and the keys aren't.
+#     turned = apply_rope(keys, angles.cos(), angles.sin()) => turned = keys
+# the query stands one place behind its own key.
+#     last = angles[-1:] => last = rotary_angles(torch.tensor([keys.shape[1]]), d).to(key.dtype)
+# the places run backward: the newest has place 0.
+#     torch.arange(keys.shape[1]) => torch.arange(keys.shape[1]).flip(0)
+# the values are turned as well.
+#     (weights @ values)[:, 0], keys => (weights @ (apply_rope(values, *(f(rotary_angles(torch.arange(values.shape[1]), values.shape[-1])).to(key.dtype) for f in (torch.cos, torch.sin))) if values.shape[-1] % 2 == 0 else values))[:, 0], keys
+# Try: scores are divided by the root of d, then comes the softmax.
+# the scores aren't divided by the root of d.
+#     query @ turned.mT / d**0.5 => query @ turned.mT
+# the scores are divided by d, not by its root.
+#     turned.mT / d**0.5 => turned.mT / d
+# Try: the newest position comes last, in the keys and in the values.
+# the newest position is put first, though the oldest stands there.
+#     torch.cat((keys, key[:, None]), dim=1) => torch.cat((key[:, None], keys), dim=1)
+#     torch.cat((values, value[:, None]), dim=1) => torch.cat((value[:, None], values), dim=1)
+
+# %% tags=["check"]
+check("14.3", cached_step)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint 1</summary>
+#
+# Put the newest position at the end first. Then there's at most one too many. At which index is the oldest one that is no sink?
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Turn copies of the keys for this step, and hand on the keys as they came. The query belongs to the last place.
+# </details>
+
+# %% [markdown]
+# ### 14.4 · What can still matter
+# 3 points · difficulty 3 of 5 · 12 minutes · more
 #
 # A model with windows: in a layer with window $w$ a position sees itself and the $w - 1$ before it. A layer without a limit sees all that came before. A layer may also keep **sinks**, the first $s$ positions of the text, which every later position sees beside its window. Layers differ in both. Each position hands on what it had, too, as residual connections do.
 #
@@ -329,7 +433,7 @@ def reached(layers, position):
 #     return 0, position + 1 => return 0, position
 
 # %% tags=["check"]
-check("14.3", reached)
+check("14.4", reached)
 
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
@@ -342,7 +446,7 @@ check("14.3", reached)
 # </details>
 
 # %% [markdown]
-# ### 14.4 · A state and its normalizer
+# ### 14.5 · A state and its normalizer
 # 3 points · difficulty 3 of 5 · 10 minutes · core
 #
 # Attention with a softmax divides by the sum of a row's exponentials. Linear attention as it was first published (Katharopoulos et al., 2020) also divides, so that each output is a mean of values:
@@ -410,7 +514,7 @@ def linear_attention(query, key, value, state, normalizer):
 #     (q[:, t] * normalizer) => (q[:, t] * (normalizer - k[:, t]))
 
 # %% tags=["check"]
-check("14.4", linear_attention)
+check("14.5", linear_attention)
 
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
@@ -423,7 +527,7 @@ check("14.4", linear_attention)
 # </details>
 
 # %% [markdown]
-# ### 14.5 · Decay, in chunks
+# ### 14.6 · Decay, in chunks
 # 5 points · difficulty 5 of 5 · 25 minutes · more
 #
 # Now nothing is divided. Instead every position has a decay $a_i$, which multiplies the whole state before the position writes into it:
@@ -501,7 +605,7 @@ def decayed_chunks(query, key, value, decay, chunk_size, state):
 #     outputs = [] => outputs, state = [], torch.zeros_like(state)
 
 # %% tags=["check"]
-check("14.5", decayed_chunks)
+check("14.6", decayed_chunks)
 
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
@@ -521,7 +625,7 @@ check("14.5", decayed_chunks)
 # </details>
 
 # %% [markdown]
-# ### 14.6 · Fade, then replace
+# ### 14.7 · Fade, then replace
 # 2 points · difficulty 2 of 5 · 6 minutes · core
 #
 # The lesson has two remedies for a state that only ever adds: let everything fade, or replace what is under a key. Put them together. First the whole state fades. Then the write looks up what the faded state says of the key, and moves that toward the new value. Write one such write, `delta_write(state, key, value, decay, beta)`.
@@ -590,7 +694,7 @@ def delta_write(state, key, value, decay, beta):
 #     key.norm(dim=-1, keepdim=True) => key.norm()
 
 # %% tags=["check"]
-check("14.6", delta_write)
+check("14.7", delta_write)
 
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
@@ -603,10 +707,10 @@ check("14.6", delta_write)
 # </details>
 
 # %% [markdown]
-# ### 14.7 · Find the bug
+# ### 14.8 · Find the bug
 # 2 points · difficulty 2 of 5 · 10 minutes · core
 #
-# Linear attention of 14.4 in chunks, with what divides and without decay. Each output is a mean of values, so if all values are 1, every output must be 1. In a text of one chunk that's so. In longer ones something is wrong:
+# Linear attention of 14.5 in chunks, with what divides and without decay. Each output is a mean of values, so if all values are 1, every output must be 1. In a text of one chunk that's so. In longer ones something is wrong:
 
 
 # %%
@@ -629,7 +733,7 @@ for size in (12, 4):
     print(size, mean_in_chunks_broken(q, k, torch.ones(1, 12, 1), size).flatten())
 
 # %% [markdown]
-# Write `mean_in_chunks(query, key, value, chunk_size)`, repaired: whatever the chunk size, the output is that of the formula in 14.4 for a text that begins with this one.
+# Write `mean_in_chunks(query, key, value, chunk_size)`, repaired: whatever the chunk size, the output is that of the formula in 14.5 for a text that begins with this one.
 #
 # | argument | shape |
 # |---|---|
@@ -691,7 +795,7 @@ def mean_in_chunks(query, key, value, chunk_size):
 #     above / below => above / torch.arange(start + 1, start + 1 + above.shape[1])[:, None]
 
 # %% tags=["check"]
-check("14.7", mean_in_chunks)
+check("14.8", mean_in_chunks)
 
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
@@ -701,104 +805,6 @@ check("14.7", mean_in_chunks)
 # <details><summary>Hint 2</summary>
 #
 # With values 1 the state itself says what is missing. What does it consist of then?
-# </details>
-
-# %% [markdown]
-# ### 14.8 · When the hybrid is smaller
-# 4 points · difficulty 4 of 5 · 20 minutes · more
-#
-# Two models, each a list of layers, write one text. What does each hold when `L` positions have been read?
-#
-# | layer | holds |
-# |---|---|
-# | `("full",)` | keys and values of all positions |
-# | `("window", w, s)` | keys and values of the first `s` positions and of the latest `w` others; as long as there are fewer than `s + w` positions, of all |
-# | `("state", d_k, d_v)` | for each of `num_heads` heads a state of `d_k` × `d_v`, from the beginning |
-#
-# Keys and values have `num_kv_heads` heads of `d_head` numbers each, at 2 bytes a number. States are kept in 4 bytes a number, because they add up for so long.
-#
-# Write `smaller_from(hybrid, other, num_heads, num_kv_heads, d_head)`: the smallest length `L`, 1 or more, such that from there on the hybrid is smaller, at `L` and at **every** greater length. If there is none, `None`. A shorter text in which it happens to be smaller doesn't count if a longer one comes in which it isn't. Equal isn't smaller.
-#
-# Windows may be millions long, and lengths go to billions, so don't try one length after another.
-#
-# Example, with one head of 1 everywhere, so that a position takes 4 bytes in a layer: `smaller_from([("full",), ("state", 4, 4)], [("full",), ("full",)], 1, 1, 1)` is 17. The state takes 64 bytes, as much as 16 positions. With `[("full",), ("state", 4, 4)]` against `[("full",), ("window", 12, 4)]` it's `None`. And `[("full",), ("window", 3, 0)]` against `[("full",), ("window", 8, 0)]` is 4.
-
-# %% tags=["exercise"]
-def smaller_from(hybrid, other, num_heads, num_kv_heads, d_head):
-    # BEGIN SOLUTION
-    def size(layers, length):  # bytes
-        total = 0
-        for kind, *numbers in layers:
-            if kind == "state":
-                total += 4 * num_heads * numbers[0] * numbers[1]
-            else:
-                kept = length if kind == "full" else min(length, sum(numbers))
-                total += 2 * 2 * num_kv_heads * d_head * kept
-        return total
-
-    def smaller(length):
-        return size(hybrid, length) < size(other, length)
-
-    # Between two corners both sizes are straight lines; the last is farther than any.
-    windows = [sum(rest) for kind, *rest in hybrid + other if kind == "window"]
-    corners = sorted({1, *windows})
-    last = corners[-1]
-    corners.append(last + size(hybrid, last) + size(other, last) + 1)
-    if not smaller(corners[-1]):
-        return None
-    while corners[:-1] and smaller(corners[-2]):
-        corners.pop()
-        if len(corners) == 1:
-            return 1
-    low, high = corners[-2:]  # not smaller at low, smaller at high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if smaller(middle) else (middle, high)
-    return high
-    # END SOLUTION
-
-
-# %% [markdown] tags=["mistakes"]
-# Try: what is kept of one position in one layer? Two tables of 2 bytes a number. And the states have other heads and other bytes.
-# the keys are counted, the values aren't (or the caches have 1 byte a number).
-#     2 * 2 * num_kv_heads => 2 * num_kv_heads
-# states and caches are counted with the same number of bytes for a number.
-#     4 * num_heads * numbers => 2 * num_heads * numbers
-# states and caches are counted for the same number of heads.
-#     4 * num_heads * numbers => 4 * num_kv_heads * numbers
-# Try: a window layer holds at most s + w positions, and before that as many as there are.
-# the sinks aren't counted: a window layer holds the latest w alone.
-#     min(length, sum(numbers)) => min(length, numbers[0])
-#     [sum(rest) for kind, *rest in hybrid + other if kind == "window"] => [rest[0] for kind, *rest in hybrid + other if kind == "window"]
-# a window layer is counted as full from the first position on.
-#     min(length, sum(numbers)) => sum(numbers)
-# Try: "from there on" is about all greater lengths. Where can the smaller one change again?
-# the first length at which the hybrid is smaller, though it's larger again in a longer text.
-#     if not smaller(corners[-1]): => for low, high in zip([0] + corners, corners):\n        if smaller(high):\n            while high - low > 1:\n                middle = (low + high) // 2\n                low, high = (low, middle) if smaller(middle) else (middle, high)\n            return high\n    if not smaller(corners[-1]):
-# one search by halves over all lengths, as if the smaller one could change only once.
-#     while corners[:-1] and smaller(corners[-2]): => corners = [0, 10**12]\n    while False:
-# None comes back wherever both models have as many full layers, though what else they hold may differ.
-#     if not smaller(corners[-1]): => if not smaller(corners[-1]) or size(hybrid, last + 1) - size(hybrid, last) >= size(other, last + 1) - size(other, last):
-# only lengths from the last corner on are looked at.
-#     while corners[:-1] and smaller(corners[-2]): => while False:
-#     low, high = corners[-2:] => low, high = corners[-2] - 1, corners[-1]
-# Try: equal isn't smaller.
-# a length at which both are equal counts as smaller.
-#     size(hybrid, length) < size(other, length) => size(hybrid, length) <= size(other, length)
-# the last length at which the hybrid isn't smaller, one too short.
-#     return high => return low
-
-# %% tags=["check"]
-check("14.8", smaller_from)
-
-# %% [markdown] tags=["hint"]
-# <details><summary>Hint 1</summary>
-#
-# Write a function for the bytes of one model at one length first. Plot the difference of two models by length on paper. It's made of straight pieces. Where are the corners?
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# Begin at the far end. Behind the last corner only full layers grow. If the hybrid isn't smaller in the end, you're done. If it is, walk back from corner to corner until you find one at which it isn't. The answer lies in the piece behind it, and there you may bisect.
 # </details>
 
 # %% [markdown]
@@ -983,7 +989,7 @@ def influences(model, window, sinks, length=100):
 try:
     first, count = reached([(16, 2)] * 4, 99)
 except NotImplementedError:
-    print("Solve 14.3 first: this cell needs your answer.")
+    print("Solve 14.4 first: this cell needs your answer.")
 else:
     found = influences(language.double(), 16, 2)
     language.float()
@@ -1018,7 +1024,7 @@ try:
     first, count = reached([(252, 4)] * 4, len(written))
     print(f"for the next one, {count} of {len(written) + 1} can matter")
 except NotImplementedError:
-    print("Solve 14.3, and this cell says which of them can still matter.")
+    print("Solve 14.4, and this cell says which of them can still matter.")
 
 # %% [markdown]
 # Finally, your chunks and your writes go to work inside layers that are trained to recall. Two of them get 200 updates here, which takes about ten seconds. Then the queries, keys, values and gates that the layers make go through **your** functions in place of the library's.
@@ -1046,7 +1052,7 @@ def with_your_pieces(model, keys, values):
 
 
 # %% tags=["nbval-ignore-output"]
-for kind, number in (("delta", "14.6"), ("decay", "14.5")):
+for kind, number in (("delta", "14.7"), ("decay", "14.6")):
     for _, model in recall.train(kind, 0, d_head=32, steps=200, every=200):
         model.requires_grad_(False)
     keys, values, answers = recall.make_batch(128, 8, torch.Generator().manual_seed(5))

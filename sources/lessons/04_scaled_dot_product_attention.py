@@ -92,7 +92,12 @@ flow = widgets.see_through(asks, offers, hands_over, **given)
 flow
 
 # %% [markdown]
-# Point at any cell to read where it comes from. Drag feature 2 of *apple*'s query (*action*, the third of its four numbers) upward, or choose it with the arrow keys and press +, until *apple* borrows most from *fell*. Where does feature 1 of its output go? (Toward 8, the motion that *fell* hands over.) Then switch the scaling off. In the rows of *red* and *fell* the largest weight climbs from $\tfrac{9}{12}$ to $\tfrac{81}{84}$. The row of *the* stays as it was.
+# Point at any cell to read where it comes from. Drag feature 2 of *apple*'s query (*action*, the third of its four numbers) upward, or choose it with the arrow keys and press +, until *apple* borrows most from *fell*. Where does feature 1 of its output go? Then switch the scaling off. In the rows of *red* and *fell* the largest weight climbs from $\tfrac{9}{12}$ to $\tfrac{81}{84}$. The row of *the* stays as it was.
+#
+# <details><summary>Where feature 1 went</summary>
+#
+# Toward 8, the motion that *fell* hands over.
+# </details>
 
 # %% [markdown]
 # ## 4.2 The same as a loop

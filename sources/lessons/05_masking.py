@@ -67,7 +67,10 @@ for hidden_score in (0.0, -math.inf):
 widgets.came_out("5.A", got[0.0])
 
 # %% [markdown]
+# <details><summary>Why?</summary>
+#
 # A score of 0 is a score like any other, because $e^0 = 1$. Setting it to 0 changed nothing. Only $-\infty$ has the exponential 0.
+# </details>
 
 # %% [markdown]
 # ## 5.1 Covering a letter

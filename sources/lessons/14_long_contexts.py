@@ -208,13 +208,13 @@ ax.set_prop_cycle(color=plotting.COLORS)
 for (name, by_length), style in zip(memory.items(), ("o-", "s--", "^-."), strict=True):
     ax.plot(list(by_length), list(by_length.values()), style, label=name)
 lengths = list(memory["in blocks"])
+
+# %%
 ax.plot(lengths, [4 * n**2 / 1e6 for n in lengths], "k:", label="one table of L x L")
 ax.set(xscale="log", yscale="log", xlabel="length L", ylabel="megabytes, with backward")
 ax.set_xticks(lengths, [f"{n:,}" for n in lengths]), ax.minorticks_off()
 ax.set_yticks([10, 100, 1000], ["10", "100", "1,000"])
 ax.legend(frameon=False)
-
-# %%
 plotting.show(
     ax,
     "Peak memory by length, both axes logarithmic. Explicit runs above the line of one "
@@ -273,9 +273,9 @@ axes[1].set(xlabel=names["xlabel"], ylabel="more bits per character")
 axes[1].legend(frameon=False), axes[1].axhline(0, color="0.4", lw=0.8)
 for ax, title in zip(axes, ("", "latest 64 minus latest 512"), strict=True):
     plotting.mark_places(ax, {"trained to here": 512}), ax.set_title(title, pad=16)
-axes[0].set_ylim(0, None), axes[1].set_ylim(-0.02, 0.15)
 
 # %%
+axes[0].set_ylim(0, None), axes[1].set_ylim(-0.02, 0.15)
 plotting.show(
     axes[0],
     "Bits by position up to 4,096. Left, with everything they rise from 1.5 to 5 "
@@ -301,7 +301,7 @@ print(f"latest 64 against latest 512: {lost:+.3f}, plus or minus {wide:.3f}")
 widgets.came_out("14.B", lost)
 
 # %% [markdown]
-# *With a window the model reads all 4,096 characters about as well as the first 512.* And a window of 64 costs little more, though a stack of four such layers reaches farther than 64 characters, as you'll see.
+# *With a window the model reads all 4,096 characters about as well as the first 512.* And a window of 64 costs little more, though a stack of four such layers reaches farther than 64 characters, as exercise 14.4 shows.
 #
 # The cache needn't grow, either. **When a new position comes, the oldest one goes.** The keys are kept *unturned*, and at every reading each of them is turned (RoPE, lesson 08) to its place **in the cache**. Here is what two caches keep of ten characters, one with a window of 4, and one with the first two as well:
 
@@ -383,10 +383,10 @@ for (name, by_place), style in zip(
     ax.plot(list(by_place), speeds, style, label=name)
     first, last = (part.median() for part in (speeds[:5], speeds[-5:]))
     print(f"{name:20} {first:.0f} characters a second, at the end {last:.0f}")
-ax.set(xlabel="characters written", ylabel="characters a second", ylim=(0, None))
-ax.legend(frameon=False)
 
 # %%
+ax.set(xlabel="characters written", ylabel="characters a second", ylim=(0, None))
+ax.legend(frameon=False)
 plotting.show(
     ax,
     "Speed by characters written. With the latest 512 it stays between 560 and 690, "
@@ -407,9 +407,9 @@ for sinks, plain in pairs.items():
 # %% [markdown]
 # It never made a sink there, so it misses nothing. Lesson 13 measured that none of its heads gives the first letter more than an even share.
 #
-# How far back does a whole stack of such caches reach? **Do exercise 14.3 now (12 minutes).**
+# **Do exercise 14.3 now (12 minutes).** There you write such a step, with the first positions kept.
 #
-# *More on this: "What lies far back" asks whether this model uses it at all, and "Places in the cache" what happens if the first four aren't moved up. Gu et al. (2024) trace when large models get their sinks.*
+# *More on this: exercise 14.4 asks how far back a whole stack of such caches reaches, "What lies far back" whether this model uses it at all, and "Places in the cache" what happens if the first four aren't moved up. Gu et al. (2024) trace when large models get their sinks.*
 
 # %% [markdown]
 # ## 14.4 Without a softmax
@@ -479,9 +479,9 @@ print(f"largest output {one_table.abs().max():.0f}")
 # %% [markdown]
 # If the whole text is there, and long, chunks are the fastest of the three on our machine. For *writing*, one position at a time, you go step by step.
 #
-# The division, by the way, was never the trouble. **Do exercise 14.4 now (10 minutes).** It adds what the paper has and we left out, a normalizer.
+# The division, by the way, was never the trouble. **Do exercise 14.5 now (10 minutes).** It adds what the paper has and we left out, a normalizer.
 #
-# *More on this: chunks with decay, which comes next, are exercise 14.5. "Where a state is faster" has the clock, and "Split the exponential, nearly" shows how near one gets to a softmax.*
+# *More on this: chunks with decay, which comes next, are exercise 14.6. "Where a state is faster" has the clock, and "Split the exponential, nearly" shows how near one gets to a softmax.*
 
 # %% [markdown]
 # ## 14.5 Forget and overwrite
@@ -585,7 +585,7 @@ plotting.show(
 # %% [markdown]
 # With keys as they are drawn, decay and the delta rule both give the latest values back better than adding does, and the first ones worse, at least in direction. (The error hides that, as adding reads vectors that are too long. A vector $r$ times as long as the value has the squared error $r^2 - 2rc + 1$, where $c$ is the cosine, and with $c = 0.7$ an error of 1 means $r = 1.4$.) At right angles adding and the delta rule lose nothing, and decay shows what it does. The directions are right, and what is old has become small.
 #
-# **Do exercise 14.6 now (6 minutes)**, and then **14.7 (10 minutes)**, in which chunks have a bug.
+# **Do exercise 14.7 now (6 minutes)**, and then **14.8 (10 minutes)**, in which chunks have a bug.
 
 # %% [markdown]
 # ## 14.6 What a state can recall
@@ -706,13 +706,13 @@ keys = F.normalize(keys, dim=-1)
 counts = keys[1:] @ keys[0]  # (63,): the others, read with key 0
 counts = counts[counts.abs().argsort(descending=True)]
 ax = plotting.new_axes(8.4, 2.4)
+
+# %%
 ax.bar(0, 1, color=plotting.COLORS[2], label="the right one")
 ax.bar(range(2, 18), counts[:16], color=plotting.COLORS[1], label="the next 16")
 ax.bar(range(18, 65), counts[16:], color="0.7", label="the other 47")
 ax.axhline(0, color="0.4", lw=0.8), ax.legend(frameon=False, ncols=3, loc="lower right")
 ax.set(xlabel="pairs, by size", ylabel="how much it counts", xticks=[])
-
-# %%
 plotting.show(
     ax,
     "Bars of one read. The right pair counts 1. Of the others, the 16 that overlap "
@@ -745,6 +745,7 @@ for pairs in (2, 4, 8, 16, 32):
     straight = torch.linalg.qr(torch.randn(200, 8, 8, generator=rng)).Q[:, :pairs]
     if pairs <= 8:  # in 8 dimensions there are no more directions at right angles
         straight_keys[pairs] = error(straight, rng)
+print({pairs: f"{found:.2f}" for pairs, found in random_keys.items()})
 
 # %%
 ax = plotting.new_axes(5.6, 3.2)
@@ -755,15 +756,12 @@ ax.plot(list(straight_keys), list(straight_keys.values()), "s", label="at right 
 ax.axhline(1, color="0.7", ls=":"), ax.text(32, 1.05, "reading 0", ha="right")
 ax.set(xlabel="pairs in the state, N", ylabel="squared error / value²")
 ax.set_xticks([*random_keys]), ax.legend(frameon=False)
-
-# %%
 plotting.show(
     ax,
     "Squared error by number of pairs for keys of 8 numbers. Random keys lie on the "
     "line of the formula. Beyond 9 pairs it is above 1, the error of reading 0. Up to "
     "8 keys at right angles have no error.",
 )
-print({pairs: f"{found:.2f}" for pairs, found in random_keys.items()})
 
 # %% [markdown]
 # The formula fits. With more than nine pairs a read is mostly noise, worse than no answer at all if you needed the value itself. But a layer only has to find the value with the largest product, one of 128, and it can do that in spite of a lot of noise.
@@ -771,16 +769,14 @@ print({pairs: f"{found:.2f}" for pairs, found in random_keys.items()})
 # Is it this that makes the trained layers answer wrong? Let's remove the suspects and see. For each question we look for the 16 of the other 63 pairs whose keys overlap most with the key that's asked for, and let them write nothing. If overlap does the harm, that should help more than leaving out 16 pairs at random, and leaving out the 16 that overlap least shouldn't help at all. The sign should matter as well. A positive overlap pushes another pair's value forward, and a negative one pushes it back. Here are five trained layers of each kind:
 
 # %%
-left_out = {"64 pairs": "all 64 pairs", "without any": "without 16\ndrawn"}
-for which in ("most", "least"):
-    left_out[f"without {which}"] = f"that overlap\n{which}"
-left_out |= {"without highest": "most\npositive", "without lowest": "most\nnegative"}
+left_out = {"64 pairs": "none", "without any": "drawn"}
+left_out |= {"without most": "overlap most", "without least": "overlap least"}
+left_out |= {"without highest": "most positive", "without lowest": "most negative"}
 for kind in ("linear", "delta"):
-    for column, words in left_out.items():
+    for column, which in left_out.items():
         found = shares("once", kind, columns=[column])  # (5, 1)
         spread = f"{found.min():.2f} to {found.max():.2f}"
-        label = words.replace("\n", " ")
-        print(f"{kind:6} {label:29} {found.mean():.2f} ({spread})")
+        print(f"{kind:6} without 16: {which:13} {found.mean():.2f} ({spread})")
 
 # %%
 ax = plotting.new_axes(8.0, 2.8)
@@ -790,10 +786,11 @@ for i, kind in enumerate(("linear", "delta")):
     ax.bar(places, heights, 0.38, color=plotting.COLORS[2 * i], alpha=0.6, label=kind)
     for place, of_seeds in zip(places, found, strict=True):
         ax.plot([place] * 5, of_seeds, ".", color="0.2", ms=4)
-ax.set_xticks([x + 0.2 for x in range(6)], left_out.values())
-ax.set(ylabel="right answers", ylim=(0, 1)), ax.legend(frameon=False, loc="upper left")
 
 # %%
+ax.set_xticks([x + 0.2 for x in range(6)], left_out.values())
+ax.set(xlabel="the 16 pairs that are left out", ylabel="right answers", ylim=(0, 1))
+ax.legend(frameon=False, loc="upper left")
 plotting.show(
     ax,
     "Right answers of the linear and the delta layer, alike: 0.5 with all pairs, 0.65 "
@@ -1283,7 +1280,7 @@ for size in (200, 64):
 # ## Split the exponential, nearly
 # *More · 4 minutes*
 #
-# A state needs a weight of the form $\phi(q)\,\phi(k)^\top$, with a **feature map** $\phi$ that is applied to queries and keys alone. Our linear attention takes $\phi(x) = x$, and exercise 14.4 a map that keeps weights positive. How near can one get to the exponential? From its series,
+# A state needs a weight of the form $\phi(q)\,\phi(k)^\top$, with a **feature map** $\phi$ that is applied to queries and keys alone. Our linear attention takes $\phi(x) = x$, and exercise 14.5 a map that keeps weights positive. How near can one get to the exponential? From its series,
 #
 # $$e^{qk^\top} = 1 + q k^\top + \tfrac12 (q k^\top)^2 + \dots,$$
 #
@@ -1303,7 +1300,7 @@ def at_random(x, features=273, seed=0):
 
 
 def by_elu(x):
-    return F.elu(x) + 1  # Katharopoulos et al., and exercise 14.4
+    return F.elu(x) + 1  # Katharopoulos et al., and exercise 14.5
 
 
 # %%
@@ -1328,7 +1325,7 @@ for spread in (0.25, 0.5, 1, 2):
     print(f"{spread:28}", *(f"{x:12.2f}" for x in off))
 
 # %% [markdown]
-# (An error of 1 is as bad as an output of 0.) With small scores the series is nearly exact, with 273 features in place of 16. With larger ones it gets worse. On average the *weights* from random features are right (the output, a quotient, isn't). But 273 of them are far too few. A hundred times as many help where scores are small, and hardly where they are large. (Each error of a random map is the mean of three draws.) The map of exercise 14.4, with 16 features, is worse than the series everywhere. It wasn't made to come near the exponential. And how far off is the series in a trained model, in each head of lesson 12's?
+# (An error of 1 is as bad as an output of 0.) With small scores the series is nearly exact, with 273 features in place of 16. With larger ones it gets worse. On average the *weights* from random features are right (the output, a quotient, isn't). But 273 of them are far too few. A hundred times as many help where scores are small, and hardly where they are large. (Each error of a random map is the mean of three draws.) The map of exercise 14.5, with 16 features, is worse than the series everywhere. It wasn't made to come near the exponential. And how far off is the series in a trained model, in each head of lesson 12's?
 
 # %%
 def series_for_softmax(q, k, v, sees):
@@ -1394,10 +1391,10 @@ ax, lengths = plotting.new_axes(6.0, 3.4), torch.logspace(2, 6, 41)
 for (name, layers), style in zip(stacks.items(), ("-", "--", "-.", ":"), strict=True):
     sizes = [kept_bytes(n, layers) / 2**20 for n in lengths.tolist()]
     ax.loglog(lengths, sizes, style, label=name, color=plotting.COLORS[len(ax.lines)])
-ax.set(xlabel="length", ylabel="MiB kept"), ax.legend(frameon=False)
-ax.set_xticks([100, 10_000, 1_000_000], ["100", "10,000", "1,000,000"])
 
 # %%
+ax.set(xlabel="length", ylabel="MiB kept"), ax.legend(frameon=False)
+ax.set_xticks([100, 10_000, 1_000_000], ["100", "10,000", "1,000,000"])
 plotting.show(
     ax,
     "MiB by length, both axes logarithmic. With layers that all see everything a "
@@ -1411,7 +1408,7 @@ for name, layers in stacks.items():
     print(f"{name:22}", *(f"{size:10,.0f}" for size in sizes), "MiB")
 
 # %% [markdown]
-# For a long text nearly all of the bill is for the layers that see everything. With one such layer in six, you pay about a sixth. Exercise 14.8 asks from which length on one mixture is smaller than another.
+# For a long text nearly all of the bill is for the layers that see everything. With one such layer in six, you pay about a sixth.
 
 # %% [markdown]
 # ## What goes wrong

@@ -228,13 +228,13 @@ for at, sums, name in ((4, 1, "first part"), (8, 3, "second part")):
     ax.scatter([at], [1], s=300 * sums, marker="s", color=plotting.COLORS[0])
     ax.text(at, 1, f"{sums}", color="white", ha="center", va="center")
     ax.text(at, 1.85, f"{name}, {at}", ha="center")
+
+# %%
 ax.scatter([7], [0.78], s=200, marker="^", color=plotting.COLORS[1], zorder=0)
 ax.text(7, 0.25, "merged: 7", ha="center")
 ax.text(5.5, 1.12, "1 × 3", ha="center"), ax.text(7.4, 1.12, "3 × 1", ha="center")
 ax.set(xlim=(3, 9), ylim=(0.1, 2.3), yticks=[], xticks=[4, 5, 6, 7, 8])
 ax.spines[["left", "right", "top"]].set_visible(False)
-
-# %%
 plotting.show(
     ax,
     "A beam with the first part at 4, of weight 1, and the second at 8, of weight 3. "

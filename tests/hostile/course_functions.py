@@ -101,7 +101,7 @@ WORTH = {
         "lambda s, t, p: ((s != p)[:, None, None], (t != p)[:, None, None] & {f}(t.shape[1], window=t.shape[1]))"),
     "12.4": ("course_utils.decoding.sampling", "sampling_distribution",
         "lambda logits, temperature, k, p: {f}(logits, temperature=temperature, top_k=k, top_p=p)"),
-    "14.5": ("course_utils.linear_attention", "chunked_form",
+    "14.6": ("course_utils.linear_attention", "chunked_form",
         "lambda q, k, v, decay, size, state: {f}(q, k, v, chunk_size=size, decay=decay, state=state)"),
     "15.2": ("course_utils.distributed.partial_attention", "merge", F),
     "15.6": ("course_utils.distributed.layouts", "zigzag_order",
