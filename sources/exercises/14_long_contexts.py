@@ -11,7 +11,7 @@
 #
 # Ten exercises, 31 points. By the end you have sent gradients back through attention without a table of all weights, written a cache that never grows, and attention that keeps a state in place of a cache, in steps and in chunks, and found out what such layers reach and remember. Then your own pieces meet two trained models.
 #
-# {{colab_link}} · short path about 48 minutes, everything about 150 · builds on {{lesson_link}}
+# {{colab_link}} · short path about 48 minutes, everything about 135 · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like, and `failing_case()` hands you what the last failed check called your answer with. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it. Tensors may be float32 or float64; what you return has the dtype of what you are given, and no answer may change its arguments.

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 14 · Long contexts
 #
-# By the end you know three ways to handle a text that's too long, and can say what each one costs and what it forgets.
+# By the end you can handle a text that's too long in three ways, and say what each one costs and what it forgets.
 #
 # {{colab_link}} · short path about 115 minutes with its exercises (67 + 48), everything about 4 hours · builds on lessons 04, 05, 07, 08 and 12
 
@@ -824,7 +824,7 @@ print(f"a window of 512 numbers: {512 // (8 + 64)} pairs of 64, the state: {know
 # 3. **A window** keeps the cache at a fixed size. Lesson 12's model reads on about as well as before, and a window of 64 costs it little.
 # 4. **Without a softmax** the past is a matrix. A table, chunks or single steps all give the same output.
 # 5. **Decay** forgets by age, and the **delta rule** replaces what's under a key.
-# 6. **A state** recalled nearly all pairs while they were few, and then a smaller and smaller share, since pairs whose keys overlap mix. A softmax with a cache recalled all pairs, but not their order. With decay it got both.
+# 6. **A state** recalled nearly all pairs while they were few, and then a smaller and smaller share, because pairs with overlapping keys get mixed up. A softmax with a cache recalled all pairs, but not their order. With decay it got both.
 
 # %% tags=["nbval-ignore-output"]
 widgets.predictions()
@@ -856,6 +856,8 @@ widgets.predictions()
 #
 # **Add and delta leave it as it is**, because the two keys have a dot product of 0. **Decay makes it smaller**, like everything.
 # </details>
+#
+# *Everything below is more, in no particular order.*
 
 # %% [markdown]
 # ## Leave them out yourself

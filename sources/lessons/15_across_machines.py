@@ -715,6 +715,8 @@ widgets.predictions()
 #
 # **In our ring, neither.** The blocks are just as large and travel just as often.
 # </details>
+#
+# *Everything below is more, in no particular order.*
 
 # %% [markdown]
 # ## 15.8 What a kernel leaves out
