@@ -18,10 +18,10 @@ def cases(seed):
 
     return [
         Case(
-            query=torch.tensor([[1.0, 2.0]]),
-            key=torch.zeros(1, 2),
+            query=torch.tensor([[1.0, 0.0]]),
+            key=torch.tensor([[1.0, 0.0]]),
             value=torch.tensor([[4.0]]),
-            keys=torch.zeros(1, 3, 2),
+            keys=torch.tensor([[[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]]),
             values=torch.tensor([[[1.0], [5.0], [3.0]]]),
             window=2,
             sinks=1,

@@ -49,7 +49,9 @@ def _more(what):
         answer = results["more", what]
         if not isinstance(answer, tuple | list) or tuple(answer) not in options:
             return f"entry {('more', what)!r} is {answer!r}; it must be one of {', '.join(map(str, options))}."
-        shares = {form: number(results[*form, what]) if what == "longer" else mean(results, (*form, what)) for form in options}
+        shares = {
+            form: number(results[*form, what]) if what == "longer" else mean(results, (*form, what)) for form in options
+        }
         if shares[tuple(answer)] == max(shares.values()):
             return None
         listed = " and ".join(f"{form} {value:.2f}" for form, value in shares.items())

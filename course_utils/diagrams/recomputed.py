@@ -79,7 +79,12 @@ def _block(draw: Drawing, x: float, y: float, side: float, kind: str) -> None:
 
 
 def _explain(draw: Drawing, x: float, top: float) -> None:
-    words = {"now": "made now", "dropped": "made before, and dropped", "to come": "still to come", "skipped": "hidden: skipped"}
+    words = {
+        "now": "made now",
+        "dropped": "made before, and dropped",
+        "to come": "still to come",
+        "skipped": "hidden: skipped",
+    }
     for place, (kind, text) in enumerate(words.items()):
         y = top - 0.42 - 0.48 * place
         _block(draw, x, y, 0.32, kind)

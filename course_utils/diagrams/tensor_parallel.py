@@ -32,7 +32,9 @@ def tensor_parallel(num_heads: int, P: int) -> Axes:
     for rank in range(P):
         y, x = -rank * ROW, 0.0
         heads = ", ".join(str(head) for head in range(rank * each, (rank + 1) * each))
-        heads = f"head{'s' if each > 1 else ''} {heads}" if each <= 4 else f"heads {rank * each} to {(rank + 1) * each - 1}"
+        heads = (
+            f"head{'s' if each > 1 else ''} {heads}" if each <= 4 else f"heads {rank * each} to {(rank + 1) * each - 1}"
+        )
         below = {"x": "all tokens", "Wq Wk Wv": "its columns", "attention": heads, "Wo": "its rows", "part": ""}
         draw.frame(-0.12, y - TALL / 2 - 0.1, right + 0.24, TALL + 0.2)
         draw.text(-0.25, y, f"rank {rank}", LABEL, SOFT, ha="right", weight="bold")

@@ -41,7 +41,9 @@ class LiveFigure(ipywidgets.VBox):
         self.name, self.draw, self.controls = name, draw, dict(controls)
         self.figure = Figure(figsize=size)
         FigureCanvasAgg(self.figure)
-        self.image = ipywidgets.Image(format="svg+xml", layout={"width": f"{WIDTH * size[0]:.0f}px", "max_width": "100%"})
+        self.image = ipywidgets.Image(
+            format="svg+xml", layout={"width": f"{WIDTH * size[0]:.0f}px", "max_width": "100%"}
+        )
         self.problem = ipywidgets.HTML()
         names = slider_names(self.controls.values())
         super().__init__([*self.controls.values(), self.problem, self.image, *names])

@@ -77,10 +77,14 @@ def draw_scores(ax: Axes, ring: Ring, now: int) -> None:
     colors, computed = colors_of_pairs(ring, now)
     ax.imshow(colors.numpy(), interpolation="nearest")
     if ring.causal:
-        wasted = computed.triu(1).repeat_interleave(4, 0).repeat_interleave(4, 1).float().numpy()  # four dots a pair, for edges
+        wasted = (
+            computed.triu(1).repeat_interleave(4, 0).repeat_interleave(4, 1).float().numpy()
+        )  # four dots a pair, for edges
         length = ring.layout.L
         edges = (-0.5, length - 0.5, -0.5, length - 0.5)
-        ax.contourf(wasted, [0.5, 1.5], colors="none", hatches=["/////"], extent=edges).set(edgecolor="0.35", linewidth=0)
+        ax.contourf(wasted, [0.5, 1.5], colors="none", hatches=["/////"], extent=edges).set(
+            edgecolor="0.35", linewidth=0
+        )
     for chunk in (chunk for rank in ring.layout.chunks for chunk in rank if chunk.step == 1):
         ax.axhline(chunk.start - 0.5, color="white", lw=1), ax.axvline(chunk.start - 0.5, color="white", lw=1)
     label_chunks(ax, ring.layout)
@@ -98,7 +102,10 @@ def name_shades(figure: Figure, corner: tuple[float, float], columns: int, *, ca
 def colors_of_pairs(ring: Ring, now: int) -> tuple[Float[Tensor, "L L 3"], Bool[Tensor, "L L"]]:
     """The color of each pair, and whether it has been computed by the end of step ``now``."""
     length = ring.layout.L
-    colors, computed = torch.tensor(LATER).expand(length, length, 3).clone(), torch.zeros(length, length, dtype=torch.bool)
+    colors, computed = (
+        torch.tensor(LATER).expand(length, length, 3).clone(),
+        torch.zeros(length, length, dtype=torch.bool),
+    )
     if ring.causal:
         colors[torch.ones(length, length, dtype=torch.bool).triu(1)] = torch.tensor(HIDDEN)
     for rank in range(ring.layout.P):

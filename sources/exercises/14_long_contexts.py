@@ -266,7 +266,7 @@ else:
 # ### 14.3 · A cache that never grows
 # 3 points · difficulty 3 of 5 · 12 minutes · core
 #
-# A model writes, one position after another, with a cache of fixed size. The cache keeps the first `sinks` positions of the text and the latest `window`. Write one step, `cached_step(query, key, value, keys, values, window, sinks)`: put the newest position into the cache, drop one if there is no room, and attend.
+# A model writes, one position after another, with a cache of fixed size. The cache keeps the first `sinks` positions of the text and the latest `window`, so there is room for `sinks + window`. Write one step, `cached_step(query, key, value, keys, values, window, sinks)`: put the newest position into the cache, drop one if there is no room, and attend.
 #
 # | argument | shape |
 # |---|---|
@@ -274,11 +274,11 @@ else:
 # | `value` | `(B, d_v)` |
 # | `keys`, `values` | `(B, n, d)` and `(B, n, d_v)`, what is kept so far, the oldest first, keys not turned; `n` is 0 at first, and never more than `sinks + window` |
 # | `window`, `sinks` | `window` is 1 or more and counts the newest position, too; `sinks` is 0 or more |
-# | returns | a tuple of the output `(B, d_v)`, and of the keys and the values that are kept now |
+# | returns | a tuple of the output `(B, d_v)`, and of the keys and the values that are kept now, in the same form: the oldest first, keys not turned |
 #
-# As long as there is room, every position is kept. The scores are divided by the square root of `d`, as always. Each key is turned to its **place in the cache**, counted from 0, and the query to the place of its own key. The library turns for you: `angles = rotary_angles(places, d)`, with places as whole numbers `(m,)`, has shape `(m, d // 2)`, and `apply_rope(x, angles.cos(), angles.sin())` turns `x`, `(..., m, d)`. Angles are float64, so convert them to the dtype of `x`. The library's caches are off limits.
+# As long as there is room, every position is kept. The newest one attends to all that are kept after the step, itself included, and scores are divided by the square root of `d`, as always. Each key is turned to its **place in the cache** after the step, counted from 0, and the query to the place of its own key. The library turns for you: `angles = rotary_angles(places, d)`, with places as whole numbers `(m,)`, has shape `(m, d // 2)`, and `apply_rope(x, angles.cos(), angles.sin())` turns `x`, `(..., m, d)`. The library's caches are off limits.
 #
-# Example, with keys of zeros, so that all weights are equal: the kept values are `[[[1.], [5.], [3.]]]` and the newest is `[[4.]]`, with `window=2` and `sinks=1`. The 5 has to go, and the output is $(1 + 3 + 4) / 3$, `[[2.6667]]`.
+# Example, with `window=2` and `sinks=1`: kept are the keys `[[[1., 0.], [0., 1.], [1., 1.]]]` with the values `[[[1.], [5.], [3.]]]`. Now come the query `[[1., 0.]]`, the key `[[1., 0.]]` and the value `[[4.]]`. The second of the kept ones has to go. The output is `[[3.0991]]`, and kept are `[[[1., 0.], [1., 1.], [1., 0.]]]` and `[[[1.], [3.], [4.]]]`.
 
 # %% tags=["exercise"]
 def cached_step(query, key, value, keys, values, window, sinks):
@@ -309,7 +309,7 @@ def cached_step(query, key, value, keys, values, window, sinks):
 #     torch.cat((x[:, :sinks], x[:, sinks + 1 :]), dim=1) for x => torch.cat((x[:, : max(sinks - 1, 0)], x[:, max(sinks - 1, 0) + 1 :]), dim=1) for x
 # Try: as long as there is room nothing is dropped, and no position is there twice.
 # the first and the latest are put together in short texts too, so some positions are there twice.
-#     if keys.shape[1] > sinks + window: => if sinks:
+#     if keys.shape[1] > sinks + window: => if True:
 #     torch.cat((x[:, :sinks], x[:, sinks + 1 :]), dim=1) for x => torch.cat((x[:, :sinks], x[:, -window:]), dim=1) for x
 # the sinks aren't counted as room of their own: the cache has window positions in all.
 #     keys.shape[1] > sinks + window => keys.shape[1] > window
@@ -336,6 +336,14 @@ def cached_step(query, key, value, keys, values, window, sinks):
 #     query = apply_rope(query[:, None], last.cos(), last.sin()) => query = query[:, None]
 # the query is turned, and the keys aren't.
 #     turned = apply_rope(keys, angles.cos(), angles.sin()) => turned = keys
+# the query has the place that was free before one was dropped, one too far once the cache is full.
+#     keys = torch.cat((keys, key[:, None]), dim=1) => before = keys.shape[1]; keys = torch.cat((keys, key[:, None]), dim=1)
+#     last = angles[-1:] => last = rotary_angles(torch.tensor([before]), d).to(key.dtype)
+# the query always has the last place of a full cache, while there is still room, too.
+#     last = angles[-1:] => last = rotary_angles(torch.tensor([sinks + window - 1]), d).to(key.dtype)
+# the places are counted before one is dropped, so there is a gap behind the sinks.
+#     keys = torch.cat((keys, key[:, None]), dim=1) => before = keys.shape[1]; keys = torch.cat((keys, key[:, None]), dim=1)
+#     torch.arange(keys.shape[1]) => torch.tensor([i for i in range(before + 1) if before < sinks + window or i != sinks])
 # the query stands one place behind its own key.
 #     last = angles[-1:] => last = rotary_angles(torch.tensor([keys.shape[1]]), d).to(key.dtype)
 # the places run backward: the newest has place 0.
@@ -345,9 +353,14 @@ def cached_step(query, key, value, keys, values, window, sinks):
 # Try: scores are divided by the root of d, then comes the softmax.
 # the scores aren't divided by the root of d.
 #     query @ turned.mT / d**0.5 => query @ turned.mT
+# the scores are divided by the root of d_v, not of d.
+#     turned.mT / d**0.5 => turned.mT / value.shape[-1] ** 0.5
 # the scores are divided by d, not by its root.
 #     turned.mT / d**0.5 => turned.mT / d
 # Try: the newest position comes last, in the keys and in the values.
+# the newest is written into the place of the one that went, so the order is lost.
+#     torch.cat((x[:, :sinks], x[:, sinks + 1 :]), dim=1) for x => torch.cat((x[:, :sinks], x[:, -1:], x[:, sinks + 1 : -1]), dim=1) for x
+#     last = angles[-1:] => last = angles[sinks : sinks + 1] if keys.shape[1] == sinks + window and not torch.equal(keys[:, -1], key) else angles[-1:]
 # the newest position is put first, though the oldest stands there.
 #     torch.cat((keys, key[:, None]), dim=1) => torch.cat((key[:, None], keys), dim=1)
 #     torch.cat((values, value[:, None]), dim=1) => torch.cat((value[:, None], values), dim=1)

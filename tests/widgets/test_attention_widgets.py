@@ -263,7 +263,11 @@ def test_numbers_in_few_letters():
     assert in_node("see_through.js", "given.map((x) => short(x))", given=numbers) == shown
     in_cells = ["0", "0", ".5", "−.25", "4e−3", "−1e−4", "10", "12", "53", "−150", "1e4", "NaN", "∞", "−∞", "1e−30"]
     assert in_node("see_through.js", "given.map((x) => short(x, true))", given=numbers) == in_cells
-    assert in_node("see_through.js", "[0.008, -0.008, 1.25].map((x) => short(x, true))", given=[]) == [".01", "−.01", "1.3"]
+    assert in_node("see_through.js", "[0.008, -0.008, 1.25].map((x) => short(x, true))", given=[]) == [
+        ".01",
+        "−.01",
+        "1.3",
+    ]
 
 
 @pytest.mark.needs("node")

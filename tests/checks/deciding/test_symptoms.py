@@ -199,29 +199,41 @@ def empty_helper(x):
 
 
 SHAPED = [{"x": torch.ones(2, 3)}, {"x": torch.ones(3, 3)}]
-STOPS = told(
-    lambda x: x + 1,
-    SHAPED,
-    [
-        (lambda x: empty_helper(x) if len(x) == 3 else x + 1, "calls an empty function", "stops inside empty_helper"),
-        (lambda: 1, "other parameters", "its parameters are not those of the task"),
-        (lambda x: torch.einsum("ij,jk->il", x, x), "letters of an einsum", "the letters of your einsum don't fit"),
-        (lambda x: x.view(-1, x.shape[1] / 3), "a size with a fraction", "where a whole one is needed"),
-        (lambda x: x + torch.softmax(x), "arguments of another library", "softmax() of PyTorch takes other arguments"),
-        (lambda x: x.transpose(0, 1, 2), "arguments of another library", "transpose() of PyTorch takes other"),
-        (lambda x: x - x.max(-1, keepdim=True), "values with their places", "max along an axis gives two things"),
-        (lambda x: undefined, "stops with NameError", "a name is used"),  # noqa: F821
-        (lambda x: x + 1 if len(x) == 3 else {}["a"], "stops with KeyError", "came out right"),
-        (lambda x: x + 1 if len(x) == 3 else int("a"), "stops with ValueError", "every input that the task allows"),
-    ],
-) + told(
-    lambda x: x @ x if len(x) == 3 else x + 1,
-    SHAPED,
-    [(lambda x: x @ x, "shapes do not fit", "In 1 other case of the check it came out right")],
-) + told(
-    lambda x: x @ x.mT,
-    [{"x": torch.ones(2, 3, 4)}, {"x": torch.eye(4).expand(3, 4, 4)}],
-    [(lambda x: x @ x.T, "turns all axes", ".T turns all axes")],
+STOPS = (
+    told(
+        lambda x: x + 1,
+        SHAPED,
+        [
+            (
+                lambda x: empty_helper(x) if len(x) == 3 else x + 1,
+                "calls an empty function",
+                "stops inside empty_helper",
+            ),
+            (lambda: 1, "other parameters", "its parameters are not those of the task"),
+            (lambda x: torch.einsum("ij,jk->il", x, x), "letters of an einsum", "the letters of your einsum don't fit"),
+            (lambda x: x.view(-1, x.shape[1] / 3), "a size with a fraction", "where a whole one is needed"),
+            (
+                lambda x: x + torch.softmax(x),
+                "arguments of another library",
+                "softmax() of PyTorch takes other arguments",
+            ),
+            (lambda x: x.transpose(0, 1, 2), "arguments of another library", "transpose() of PyTorch takes other"),
+            (lambda x: x - x.max(-1, keepdim=True), "values with their places", "max along an axis gives two things"),
+            (lambda x: undefined, "stops with NameError", "a name is used"),  # noqa: F821
+            (lambda x: x + 1 if len(x) == 3 else {}["a"], "stops with KeyError", "came out right"),
+            (lambda x: x + 1 if len(x) == 3 else int("a"), "stops with ValueError", "every input that the task allows"),
+        ],
+    )
+    + told(
+        lambda x: x @ x if len(x) == 3 else x + 1,
+        SHAPED,
+        [(lambda x: x @ x, "shapes do not fit", "In 1 other case of the check it came out right")],
+    )
+    + told(
+        lambda x: x @ x.mT,
+        [{"x": torch.ones(2, 3, 4)}, {"x": torch.eye(4).expand(3, 4, 4)}],
+        [(lambda x: x @ x.T, "turns all axes", ".T turns all axes")],
+    )
 )
 
 
