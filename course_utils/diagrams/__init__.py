@@ -33,10 +33,11 @@ from .vectors import clock_hands, rotation, word_map
 from .window import window_places
 
 __all__ = [
-    "Beam", "architecture", "areas", "attention_flow", "attention_lines", "beam_tree", "cache_strip",
-    "cache_strips", "chunked_forms", "clock_hands", "cost_lines", "decoder_step", "divided", "growing_paths", "head_maps",
+    "Beam", "architecture", "areas", "attention_flow", "attention_lines", "beam_tree", "cache_strip", "cache_strips",
+    "chunked_forms", "clock_hands", "cost_lines", "decoder_step", "divided", "growing_paths", "head_maps",
     "head_wiring", "head_wirings", "induction", "influence_maps", "legend", "look_step_speak", "looked_at", "lookup",
-    "mask_cells", "mask_gallery", "masked_weights", "matmul", "moved_outputs", "multi_head", "projection", "recomputed_block", "reshape",
-    "residual_stream", "road_map", "rotation", "running_softmax", "shifted_targets", "split_merge", "state_write",
-    "straight_streams", "tensor_parallel", "three_roles", "training_losses", "two_norms", "unrolled", "window_places", "word_map",
+    "mask_cells", "mask_gallery", "masked_weights", "matmul", "moved_outputs", "multi_head", "projection",
+    "recomputed_block", "reshape", "residual_stream", "road_map", "rotation", "running_softmax", "shifted_targets",
+    "split_merge", "state_write", "straight_streams", "tensor_parallel", "three_roles", "training_losses",
+    "two_norms", "unrolled", "window_places", "word_map",
 ]  # fmt: skip

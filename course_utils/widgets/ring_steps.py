@@ -92,9 +92,10 @@ def draw_scores(ax: Axes, ring: Ring, now: int) -> None:
 
 def name_shades(figure: Figure, corner: tuple[float, float], columns: int, *, causal: bool) -> None:
     """What strong, pale, white, gray and hatched pairs are; ``corner`` is the lower left one, in parts of the figure."""
-    kinds = {"computed now": {"fc": "0.35"}, "computed before": {"fc": "0.75"}, "still to come": {"fc": LATER}}
+    strong, pale = SHADES[0], tuple(1 - EARLIER * (1 - part) for part in to_rgb(SHADES[0]))
+    kinds = {"computed now": {"fc": strong}, "computed before": {"fc": pale}, "still to come": {"fc": LATER}}
     if causal:
-        kinds |= {"hidden": {"fc": HIDDEN}, "hidden, computed anyway": {"fc": "0.75", "hatch": "/////"}}
+        kinds |= {"hidden": {"fc": HIDDEN}, "hidden, computed anyway": {"fc": pale, "hatch": "/////"}}
     shades = [Patch(ec="0.35", lw=0.6, label=name, **style) for name, style in kinds.items()]
     figure.legend(handles=shades, loc="lower left", bbox_to_anchor=corner, ncols=columns, fontsize=8, frameon=False)
 

@@ -11,7 +11,7 @@
 #
 # By the end you can divide attention among several machines, by heads or by tokens, and say how many bytes that costs.
 #
-# {{colab_link}} · short path about 119 minutes with its exercises (64 + 55), everything about 4 hours · builds on lessons 04, 05, 06 and 07
+# {{colab_link}} · short path about 118 minutes with its exercises (63 + 55), everything about 4 hours · builds on lessons 04, 05, 06 and 07
 
 # %% tags=["setup"]
 import math
@@ -48,7 +48,7 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=88)
 torch.set_num_threads(1)
 
 # %% [markdown]
-# A model can be too large for one machine, and so can a text. Then it's cut up, and what one machine needs from another has to be sent. In this lesson your notebook starts a few processes on your own computer that can't see into one another and know only what they're sent. Each is called a **rank**, and so is its number. In a room full of machines the same function would run on every one of them.
+# A model can be too large for one machine, and so can a text. Then we cut it up, and machines send each other what they need. In this lesson your notebook starts a few processes on your own computer that can't see into one another and know only what they're sent. Each process is called a **rank**, and the same word is used for its number. In a room full of machines the same function would run on every one of them.
 #
 # **You will learn to**
 #
@@ -96,7 +96,7 @@ seconds = time.perf_counter() - start
 results
 
 # %% tags=["nbval-ignore-output"]
-print(f"{seconds:.1f} s, to start and end three Pythons as well")
+print(f"{seconds:.1f} s, including starting and stopping three Pythons")
 
 # %% [markdown]
 # Why processes and not threads? Threads share one memory, so one could read what was never sent to it, and nothing would tell you. A rank has only its own. The function goes to the ranks as text, along with the functions, imports and numbers that it uses. Tensors don't travel that way, so pass them as arguments.
@@ -105,7 +105,7 @@ print(f"{seconds:.1f} s, to start and end three Pythons as well")
 #
 # On real machines a launcher such as `torchrun` starts one rank for each GPU, and NVIDIA's library NCCL sends from GPU to GPU. Here, and in Colab, all ranks share one machine. You get the right numbers, but don't expect more ranks than cores to be faster.
 #
-# What if a rank crashes before it gets to the meeting point? The others wait, or they fail with a message about a closed connection. `run_on_ranks` ends them all and names a rank that failed:
+# What if a rank crashes before it gets to the collective call? The others wait, or they fail with a message about a closed connection. `run_on_ranks` ends them all and names a rank that failed:
 
 
 # %%
@@ -130,8 +130,8 @@ except RanksFailed as error:
 # %%
 words = "the red apple fell down from a tree".split()
 plotting.show(
-    diagrams.divided(words, num_heads=4, P=4),
-    "Eight tokens and four heads on four ranks. The number says which rank computes "
+    diagrams.divided(words, num_heads=4, P=2),
+    "Eight tokens and four heads on two ranks. The number says which rank computes "
     "this head for this token. By heads a rank has the whole text, by tokens a part.",
 )
 
@@ -189,7 +189,7 @@ for rank, (output, d_x) in enumerate(ranks):
 x = x.detach()
 
 # %% [markdown]
-# To sum a tensor over $P$ ranks in a ring, each has to send $2\,(P-1)/P$ times its bytes. However many ranks there are, that stays below twice the tensor. Section 15.9 (*more*) runs this algorithm, and compares the formula with what really goes out.
+# To sum a tensor over $P$ ranks in a ring, each sends $2\,(P-1)/P$ times its bytes (Patarasuk and Yuan, 2009). However many ranks there are, that stays below twice the tensor. Section 15.9 (*more*) runs this algorithm, and compares the formula with what really goes out.
 #
 # Two limits remain. There are only so many heads, and if there are fewer key/value heads than ranks (lesson 07), several ranks need a copy of the same one. And the tokens aren't divided: each rank has $x$ of **all tokens**. For a long text we have to cut the other way.
 
@@ -203,7 +203,11 @@ x = x.detach()
 #
 # In the library, `partial_attention(query, key, value, mask)` computes both.
 #
-# The larger a part's sum, the more its output counts. Take two keys with scores $0$ and $\ln 3$, and values 4 and 8. Their sums are 1 and 3, so the second counts three times as much, and $(4 + 3 \cdot 8) / 4 = 7$:
+# The larger a part's sum, the more its output counts. An output $o_1$ is its part's sum of $e^{s_j} v_j$ divided by $e^{\ell_1}$. So multiply by $e^{\ell_1}$ and $e^{\ell_2}$ to get the undivided sums back, add them up, and divide by the sum of all exponentials:
+#
+# $$o = \frac{e^{\ell_1}\, o_1 + e^{\ell_2}\, o_2}{e^{\ell_1} + e^{\ell_2}} .$$
+#
+# Take two keys with scores $0$ and $\ln 3$, and values 4 and 8. Their sums are 1 and 3, so the second counts three times as much, and $(4 + 3 \cdot 8) / 4 = 7$:
 
 # %%
 query, keys = torch.ones(1, 1, 1, 1), torch.tensor([0.0, math.log(3)])
@@ -232,7 +236,8 @@ for at, sums, name in ((4, 1, "first part"), (8, 3, "second part")):
 # %%
 ax.scatter([7], [0.78], s=200, marker="^", color=plotting.COLORS[1], zorder=0)
 ax.text(7, 0.25, "merged: 7", ha="center")
-ax.text(5.5, 1.12, "1 × 3", ha="center"), ax.text(7.4, 1.12, "3 × 1", ha="center")
+ax.text(5.5, 1.12, "weight 1 × distance 3", ha="center")
+ax.text(7.35, 1.3, "3 × 1", ha="center")
 ax.set(xlim=(3, 9), ylim=(0.1, 2.3), yticks=[], xticks=[4, 5, 6, 7, 8])
 ax.spines[["left", "right", "top"]].set_visible(False)
 plotting.show(
@@ -250,9 +255,12 @@ plotting.show(
 # ## 15.4 The ring
 # *Core · 14 minutes*
 #
-# In exercise 15.2 you merged two parts by $o = e^{\ell_1 - \ell}\, o_1 + e^{\ell_2 - \ell}\, o_2$ with $\ell = \ln(e^{\ell_1} + e^{\ell_2})$. That's all we need.
+# <details><summary>How 15.2 merges large sums, and parts that saw nothing</summary>
 #
-# Now each rank keeps its queries, and blocks of keys and values travel. In each step but the last a rank hands the block that it holds to the next rank, and the last rank hands its block to rank 0. While a block is on its way, the rank attends to it and merges what comes out with what it has collected so far. We count steps from 0, as we do ranks. In step 0 each rank has its own block, and after $P$ steps every query has met every key. This is **ring attention** (Liu, Zaharia, Abbeel, 2023). To divide attention by tokens is called **context parallelism**.
+# With $\ell = \ln(e^{\ell_1} + e^{\ell_2})$, which `torch.logaddexp` computes without overflow, the formula becomes $o = e^{\ell_1 - \ell}\, o_1 + e^{\ell_2 - \ell}\, o_2$. No exponent is positive any more. A part with $\ell_1 = -\infty$ gets the share $e^{-\infty} = 0$. If both parts saw nothing, subtract 0 in place of $\ell$, and both shares are 0.
+# </details>
+#
+# Merging is all we need. Each rank keeps its queries now, and blocks of keys and values travel. In each step but the last a rank hands the block that it holds to the next rank, and the last rank hands its block to rank 0. While a block is on its way, the rank attends to it and merges what comes out with what it has collected so far. We count steps from 0, as we do ranks. In step 0 each rank has its own block, and after $P$ steps every query has met every key. This is **ring attention** (Liu, Zaharia, Abbeel, 2023). To divide attention by tokens is called **context parallelism**.
 #
 # Here are the four steps of four ranks. Each rank has a color, for its rows of the scores. Strong: being computed now. Pale: already done. White: still to come. The number is the step:
 
@@ -403,9 +411,9 @@ for i, way in enumerate(("ring", "gather")):
 
 # %% [markdown]
 # ## 15.5 What is sent, and what is kept
-# *Core · 10 minutes*
+# *Core · 9 minutes*
 #
-# Both methods bring every query together with every key. What do they send for that?
+# In both methods every query meets every key. How many bytes does that take?
 
 # %%
 widgets.predict(
@@ -452,31 +460,17 @@ for g in (1, 2, 8):
         print(f"g = {g}, {name:9} {there:7} {back:9} {there + back:9}")
 
 # %% [markdown]
-# Without shared keys, dividing by heads sends less than a ring in all. With $g = 2$ on four ranks it sends a fifth more, and with more sharing much more. That's attention alone. In training, ranks that divide tokens must also add up the gradients of the model's weights, as in data parallelism.
+# Without shared keys, forward and backward together, heads send less than a ring. With $g = 2$ on four ranks they send a fifth more, and with more sharing much more. That's attention alone. In training, ranks that divide tokens must also add up the gradients of the model's weights, as in data parallelism.
 #
 # Bytes aren't everything. By heads no rank waits under a causal mask, since all have the same tokens to look at. By tokens each rank needs all of the weights, but only its part of the text.
 #
-# Back to the ring and gathering. In all, gathering sends less. But our version can't start computing until everything has arrived, so it pays for all the sending in time (section 15.7). And it costs **memory**. Count tensors of $L / P$ tokens. A rank of the ring holds four of its own (query, key, value and output), the keys and values in hand, and those that are arriving, eight in all. A rank that gathers holds its own four and then the keys and values of all. And each needs a table of weights, for its queries and the keys that it attends to at once. For one head of size 16 and 1,024 tokens:
-
-# %%
-def kilobytes(P, count, keys_at_once, L=1024, d=16):
-    """Of so many tensors of L / P tokens, and of one table of weights, in float32."""
-    return 4 * count * (L // P) * d / 1000, 4 * (L // P) * keys_at_once / 1000
-
-
-for P in (2, 8, 64):
-    ring, gather = kilobytes(P, 8, 1024 // P), kilobytes(P, 4 + 2 * P, 1024)
-    for way, (held, table) in {"ring": ring, "gather": gather}.items():
-        print(f"{P:2} ranks, {way:6}: held {held:5.0f} kB, a table {table:6.1f} kB")
-
-# %% [markdown]
-# With more ranks everything in the ring shrinks, its table with the square of $P$. The gathered keys and values stay those of the whole text, however many ranks there are. You can go through them block by block, which shrinks the table to the ring's. But the keys and values themselves still take up room. All in one table:
+# Back to the ring and gathering. In all, gathering sends less. But our version can't start computing until everything has arrived, so it pays for all the sending in time (section 15.7). And it costs **memory**. In a ring a rank has one block of keys and values in hand and one arriving, which is $2N$, and the more ranks there are, the smaller that gets. A rank that gathers has $P N$, the keys and values of the whole text, however many ranks there are. Dividing by heads, it has those of the whole text, too, but only its own heads' share, which is $N$. All in one table:
 #
 # | | by heads | ring | gathering |
 # |---|---|---|---|
 # | sends forward | $g\,(P-1)\,N$ | $(P-1)\,N$ | $(P-1)\,N$ |
 # | sends backward | $g\,(P-1)\,N$ | $(2P-1)\,N$ | $(P-1)\,N$ |
-# | keys and values at hand | of all tokens, for its heads | two blocks | of all tokens, for all heads |
+# | keys and values at hand | $N$ (at least one head's) | $2\,N$ | $P\,N$ |
 # | who waits under a causal mask | nobody | depends on who holds what | the same |
 # | at most | as many ranks as heads | as many as tokens | as many as tokens |
 #
@@ -547,11 +541,11 @@ plotting.show(
 )
 
 # %% [markdown]
-# With neighboring tokens ("contiguous"), rank 3 computes all of 144 pairs in every step. So the ring takes $4 \cdot 144 = 576$, as it would without a mask. In zigzag every rank has the same amount of work in every step, and the ring takes 324.
+# With neighboring tokens ("contiguous"), rank 3 computes all 144 pairs in every step. So the ring takes $4 \cdot 144 = 576$, as it would without a mask. In zigzag every rank has the same amount of work in every step, and the ring takes 324.
 #
-# Why do all have the same? Take a rank $r$ and the keys of another rank $r'$. If $r' < r$, both chunks of $r$ see the early chunk of $r'$, and neither sees its late one. If $r' > r$, the early chunk of $r$ sees nothing of $r'$, and its late chunk sees both. That's two pairs of chunks of four, either way. Now switch on the causal mask in the widget of section 15.4, and watch the bars in both layouts.
+# Why do all have the same? Take a rank $r$ and the keys of another rank $r'$. If $r' < r$, both chunks of $r$ see the early chunk of $r'$, and neither sees its late one. If $r' > r$, the early chunk of $r$ sees nothing of $r'$, and its late chunk sees both. That's two pairs of chunks of four, either way. (In step 0, with its own keys, each rank computes three of the four.) Now switch on the causal mask in the widget of section 15.4, and watch the bars in both layouts.
 #
-# The result stays the same, as long as each token carries its position in the text with it. **Do exercise 15.7 now (13 minutes).** It counts the work of each rank, for any division.
+# The result stays the same, as long as each token carries its position in the text with it. **Do exercise 15.7 now (13 minutes).** There you count each rank's work under any division.
 #
 # *More on this: in exercises 15.6 and 15.8 you write zigzag and find a bug, and exercise 15.9 asks whether zigzag is always the best division. Section 15.8 counts single pairs.*
 
@@ -617,7 +611,7 @@ for cluster in CLUSTERS:
 #
 # For InfiniBand the paper prints 24.5 thousand, but its own two columns give 24,960. And it's from 2023. An H100 with 989 · 10¹² operations and 50 GB a second would need 19,780 tokens.
 #
-# What do more and more ranks bring for a text of a million tokens?
+# How much do more ranks speed up a text of a million tokens?
 
 # %%
 widgets.predict(
@@ -669,7 +663,7 @@ plotting.show(
 # %% [markdown]
 # *Past $g L S / F$ ranks ($g$ query heads share a key/value head), at the dotted lines, a longer ring isn't any faster.* The blocks have become too short to hide what is sent, and each rank still has to receive nearly all keys and values of the text, whatever $P$ is. Gathering, as modeled here, receives as much and computes only after that, so its time is the sum of the two and the ring's the larger one. At the bend it takes twice as long, and far from the bend it takes little more than the ring.
 #
-# All this is for the forward pass, without a mask. The times are lower bounds, since no machine reaches its peak and starting a message takes time. The *speedups* could be off either way. If the chips did only half of their peak, the single rank that we compare with would be slower too, and the flat part would lie twice as high.
+# All this is for the forward pass, without a mask. The ring's times are lower bounds, since no machine reaches its peak and starting a message takes time. The *speedups* could be off either way. If the chips did only half of their peak, the single rank that we compare with would be slower too, and the flat part would lie twice as high.
 #
 # *More on this: "Sending while you compute" tries it with an imitated link, "The way back" has the backward pass, and "A ring for each head" shows how more ranks can still help.*
 
@@ -681,7 +675,7 @@ plotting.show(
 # 2. **Heads** divide because the output projection is a sum over heads. That takes one `all_reduce` forward and one backward.
 # 3. **Tokens** divide because partial results merge by their `lse`. In a ring a rank has only one block of keys and values in hand and one arriving, forward. Forward it sends as much as dividing by heads does, or $1/g$ of that where $g$ query heads share their keys.
 # 4. **Counted**, our ring sends $(P-1)\,N$ forward and $(2P-1)\,N$ backward (more if gradients are float32 and keys aren't). Gathering sends as much forward and less backward, and holds more. Zigzag gives every rank the same work under a causal mask, if the text fills all places.
-# 5. **On paper**, for the forward pass without a mask, sending is free once a block has at least $F / (g S)$ tokens, with numbers of two bytes. With a causal mask in zigzag it takes twice as many. Past $g L S / F$ ranks a longer ring isn't faster. Dividing the heads as well helps, though that has to be sent for, too.
+# 5. **On paper**, for the forward pass without a mask, sending is free once a block has at least $F / (g S)$ tokens, with numbers of two bytes. With a causal mask in zigzag it takes twice as many. Past $g L S / F$ ranks a longer ring isn't faster. Dividing the heads as well helps, though that costs sending, too.
 
 # %% tags=["nbval-ignore-output"]
 widgets.predictions()
@@ -828,6 +822,9 @@ print("bytes a rank:", simulated.forward_bytes.unique().tolist())
 print("multiplications a rank:", simulated.multiplications.sum(1).unique().tolist())
 
 # %% [markdown]
+# A rank sends keys and values of 8 tokens 63 times, in 2 heads of size 8, which is $63 \cdot 2 \cdot 8 \cdot 2 \cdot 8$ numbers of 4 bytes. It computes 3 pairs of chunks in step 0 and 2 in each other step, with $4^2$ pairs of tokens each. In 2 heads, with $2 \cdot 8$ multiplications for a pair, that's $(3 + 63 \cdot 2) \cdot 16 \cdot 2 \cdot 16$.
+
+# %% [markdown]
 # ## 15.11 From tokens to heads and back
 # *More · 6 minutes*
 #
@@ -868,7 +865,7 @@ print("Ulysses", ulysses + sent, "formula", (P - 1) * (others + keys_values) // 
 print("ring   ", ring.forward_bytes[0].item(), "formula", (P - 1) * keys_values)
 
 # %% [markdown]
-# The ratio of the two is $(1 + H / H_{kv}) / P$. But a rank can't have less than one key/value head. With more ranks than that, several get a copy of the same head, and the ratio becomes $(1 + H / P) / H_{kv}$. Take the heads of a large Llama, 64 and 8:
+# The ratio of the two is $(1 + H / H_{kv}) / P$. But a rank can't have less than one key/value head. With more ranks than that, several get a copy of the same head. Then each of the other $P - 1$ ranks is sent one head of keys and values, and the ratio becomes $(1 + H / P) / H_{kv}$. Take the heads of a large Llama, 64 and 8:
 
 # %%
 for P in (2, 4, 8, 16, 32, 64):
@@ -882,7 +879,21 @@ for P in (2, 4, 8, 16, 32, 64):
 # ## What is kept, measured
 # *More · 5 minutes*
 #
-# Section 15.5 counted blocks and tables by hand. Let's count all tensors that a rank really has at once, for a text of 1,024 tokens on 2 to 64 ranks. One process is enough for that, if what arrives is a copy. A third method gathers first and then goes through the keys in blocks, forward and backward, by lesson 14's `attention_in_blocks`:
+# Keys and values aren't all. A rank also has its queries, its output, and at least one table of weights, for its queries and the keys that it attends to at once. In tensors of $L / P$ tokens a ring holds eight (query, key, value, output, two in hand, two arriving), and gathering $4 + 2P$. For one head of size 16 and 1,024 tokens:
+
+# %%
+def kilobytes(P, count, keys_at_once, L=1024, d=16):
+    """Of so many tensors of L / P tokens, and of one table of weights, in float32."""
+    return 4 * count * (L // P) * d / 1000, 4 * (L // P) * keys_at_once / 1000
+
+
+for P in (2, 8, 64):
+    ring, gather = kilobytes(P, 8, 1024 // P), kilobytes(P, 4 + 2 * P, 1024)
+    for way, (held, table) in {"ring": ring, "gather": gather}.items():
+        print(f"{P:2} ranks, {way:6}: held {held:5.0f} kB, a table {table:6.1f} kB")
+
+# %% [markdown]
+# That's by hand. Let's count all tensors that a rank really has at once, on 2 to 64 ranks. One process is enough for that, if what arrives is a copy. A third method gathers first and then goes through the keys in blocks, forward and backward, by lesson 14's `attention_in_blocks`:
 
 
 # %%
@@ -1006,7 +1017,7 @@ print("sent:", sent[0].item() / num_bytes(shares[1][0], shares[2][0]), "N")
 
 # %% [markdown]
 # ## A ring for each head
-# *More · 2 minutes*
+# *More · 4 minutes*
 #
 # More ranks do help if they divide the heads as well. Give each of the 32 heads its own ring of 32 ranks, and all 1,024 have work. But dividing the heads sends something, too. It's one `all_reduce`, or four *all-to-alls*, in which each rank sends every other one a part of its own (section 15.11). The rings go over InfiniBand. What the heads send may do so too, or over NVLink, if the ranks that share a block are in one machine:
 
@@ -1089,7 +1100,7 @@ for n in (128, 256, 512, 1024):
     print(f"{n:5} tokens {row}{step:8.1f}{waiting:15.1f}")
 
 # %% [markdown]
-# *A step takes about as long as the longer of the two. With short blocks that's the sending, with long ones the computing.* (Nothing is really sent here, so only the order of the program is tried. A busy machine can shift the break-even, so compare the columns within a row. And from 512 to 1,024 tokens computing takes more than four times as long. Why, we haven't measured.) In the last column the program waits for the next block before it computes, and that takes about the sum. (With 1,024 tokens single times scatter by as much as the sending takes.) So the order of two lines decides between the longer time and the sum: `arriving = yield ...`, then compute, then `arriving()`.
+# *A step takes about as long as the longer of the two. With short blocks that's the sending, with long ones the computing.* (Nothing is really sent here, so this tests only the order of the operations. A busy machine can shift the break-even, so compare the columns within a row. And from 512 to 1,024 tokens computing takes more than four times as long. Why, we haven't measured.) In the last column the program waits for the next block before it computes, and that takes about the sum. (With 1,024 tokens single times scatter by as much as the sending takes.) So the order of two lines decides between the longer time and the sum: `arriving = yield ...`, then compute, then `arriving()`.
 
 # %% [markdown]
 # ## What else can be divided

@@ -6,7 +6,6 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from course_checks.deciding.decide import cases_of
 from course_checks.deciding.find import find
 from course_checks.running.drivers.lesson_14 import Held
 from course_utils.kv_cache import WindowCache
