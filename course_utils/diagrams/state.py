@@ -42,12 +42,12 @@ def state_write(
     found = key @ state
     written = value - found if delta else value
     after, name = state + key[:, None] * written, "v − k S" if delta else "v"
-    draw, limit = GridDrawing(), float(max(x.abs().max() for x in (state, value, written, after)))
+    draw, limit = GridDrawing(), float(max(x.abs().max() for x in (state, key, value, written, after)))
     write = [("", state, "cache", "S before"), ("+", key[:, None], "key", "kᵀ"), ("×", written[None], "value", name)]
     write.append(("=", after, "cache", "S after"))
     told = f"The key {_text(key)} writes {'the difference ' if delta else ''}{_text(written)}; the state becomes {_rows(after)}."
     if query is not None:
-        write += [("then", query[None], "query", "q"), ("→", (query @ after)[None], "output", "q S")]
+        write += [("then", query[None], "query", "q"), ("@ S =", (query @ after)[None], "output", "q S")]
         told += f" The query {_text(query)} reads {_text(query @ after)}."
     _row(draw, 0.0, d_k, write, limit)
     if delta:
@@ -58,12 +58,11 @@ def state_write(
 
 
 def _row(draw: GridDrawing, y: float, d_k: int, cards: list[tuple[str, Tensor, str, str]], limit: float) -> None:
-    """Grids beside one another, with the sign before each; keys and queries have a scale of their own."""
+    """Grids beside one another on one scale of colors, with the sign before each."""
     x, middle = 0.0, y + d_k * CELL / 2
     for sign, values, role, name in cards:
         draw.text(x - GAP / 2, middle, sign, NAME if len(sign) < 2 else LABEL, SOFT)
-        own = float(values.abs().max()) if role in ("key", "query") else limit
-        grid = draw.grid(values, x, middle - len(values) * CELL / 2, role, name=name, limit=own)
+        grid = draw.grid(values, x, middle - len(values) * CELL / 2, role, name=name, limit=limit)
         x += max(grid.width, draw.width_of(name, NAME)) + GAP
 
 

@@ -40,7 +40,7 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=88)
 torch.set_num_threads(1)  # small tensors: threads would only get in each other's way
 
 # %% [markdown]
-# Attention pays for a text of $L$ tokens in two places. In training each head compares every query with every key, which makes $L^2$ weights. And while a model writes, it keeps the keys and values of everything that came before and reads them all at every step. Nobody notices that in a sentence, but a book has a few hundred thousand tokens.
+# Attention pays for a text of $L$ tokens in two places. In training each head compares every query with every key, which makes $L^2$ weights. And while a model writes, it keeps the keys and values of everything that came before and reads them all at every step. For a sentence neither cost matters. A book has a few hundred thousand tokens.
 #
 # There are three ways out, and we take them all. You can compute **exactly the same** without ever holding all the weights at once. You can **look back less far**. Or you can give up the softmax and squeeze the past into a **state** that never grows.
 #
@@ -85,9 +85,9 @@ for length in (4096, 8192):
 print(f"one table at L = 32,768: {4 * 32_768**2 / 1e6:,.0f} MB")
 
 # %% [markdown]
-# Several whole tables are held at once, and twice the length takes four times as much. At 32,768 tokens a *single* table, of one head in one layer, takes more than four gigabytes.
+# The process holds several whole tables at once, and a text twice as long takes four times as much. At 32,768 tokens a *single* table, of one head in one layer, needs more than four gigabytes.
 #
-# While a model **writes** it's another bill, a key and a value for each key/value head in each layer (lesson 07):
+# While a model **writes**, the bill is a different one, a key and a value for each key/value head in each layer (lesson 07):
 
 # %%
 layers, kv_heads, d_head = 32, 8, 128  # the sizes of Llama 3 8B
@@ -103,7 +103,7 @@ print(f"the model itself: {8.03e9 * 2 / 2**30:.1f} GiB")  # 8.03 billion paramet
 # ## 14.2 The same result without the table
 # *Core · 11 minutes*
 #
-# Lesson 04 took the keys in **blocks** and kept a running maximum $m$, a sum $z$ of exponentials and a weighted sum of values. (With scores 1 and 3 in the first block, $m = 3$ and $z = e^{-2} + 1$. If the next block has a 4, $m$ becomes 4, and the old $z$ shrinks by $e^{-1}$.) That's the forward pass. But autograd keeps what it needs for the way back, and for `softmax(scores) @ values` that's all the weights.
+# Lesson 04 computed the output in **blocks** of keys. It kept a running maximum $m$, a running sum $z$ of exponentials and a weighted sum of values, and corrected them whenever a larger score came. (With scores 1 and 3 in the first block, $m = 3$ and $z = e^{-2} + 1$. If the next block has a 4, $m$ becomes 4, and the old $z$ shrinks by $e^{-1}$.) But that's only the forward pass. Autograd keeps what it needs for the way back, and for `softmax(scores) @ values` that's all the weights.
 #
 # So don't keep them. **Compute them again.** For that the forward pass keeps a single number for each query, the logarithm of its sum, $\ell_i = m_i + \ln z_i$. With it you can get any block of weights whenever you need it:
 #
@@ -121,7 +121,7 @@ scores.softmax(dim=-1).backward(torch.tensor([4.0, 0.0]))
 print(scores.grad)
 
 # %% [markdown]
-# The mean is a sum over all keys, and a block has only some of them. But $g_{in} = \bar o_i v_n^\top$, where $\bar o_i$ is the gradient of the output $o_i$. Put that in, and the sum becomes $\bar o_i \sum_n a_{in} v_n^\top$, which is $\bar o_i$ times the **output**. And that we have:
+# The mean is a sum over all keys, of which a block has only some. But $g_{in} = \bar o_i v_n^\top$, where $\bar o_i$ is the gradient of the output $o_i$. Put that in, and the sum becomes $\bar o_i \sum_n a_{in} v_n^\top$, which is $\bar o_i$ times the **output**. And the forward pass has kept the output:
 #
 # $$\sum_n a_{in} g_{in} = \bar o_i\, o_i^\top .$$
 #
@@ -133,7 +133,7 @@ plotting.show(diagrams.recomputed_block(blocks=4, row=2, column=1))
 # %% [markdown]
 # *A block is made from its queries with their two numbers, from the gradients of their outputs, and from its keys and values. It adds to three gradients, and then it's dropped.*
 #
-# Here is the gradient of some queries, with keys and values in blocks (FlashAttention, Dao et al., 2022, algorithm 4, with the single number of FlashAttention-2). It never holds more than one block of weights:
+# Here is the gradient of some queries, with keys and values in blocks and without a mask (FlashAttention, Dao et al., 2022, algorithm 4, with the single number of FlashAttention-2). It never holds more than one block of weights:
 
 
 # %%
@@ -225,7 +225,7 @@ plotting.show(
 # %% [markdown]
 # *Each point was measured once, in a process of its own, minus what the process already held (`python -m experiments long_contexts`). From 4,096 on, twice the length takes the explicit form about four times the memory. In blocks it never takes more than about twice. We stopped the explicit form at 16,384, since it would have needed about 19 GB at 32,768.*
 #
-# The third curve has blocks too, but leaves the backward pass to autograd, which keeps what each block has made. It grows as steeply as the explicit form, and lies lower only because of the mask: it skips the blocks that are hidden, nearly half of them, while the explicit form makes all weights, and tables for the mask on top. Take the mask away, and blocks left to autograd need *more* than the explicit form:
+# The third curve has blocks too, but leaves the backward pass to autograd, which keeps what each block has made. That curve grows as steeply as the explicit one. It lies lower only because of the mask, as it skips the blocks that are hidden, nearly half of them, while the explicit form makes all weights, and tables for the mask on top. Without a mask, blocks left to autograd need *more* than the explicit form:
 
 # %%
 unmasked = measured("forward and backward, no mask", "length", "megabytes")
@@ -234,7 +234,7 @@ for kind, by_length in unmasked.items():
     print(f"{kind:38} {tables:.1f} tables of L x L at 8,192")
 
 # %% [markdown]
-# So blocks alone don't save the memory. You save it only if you throw each block away and compute it again.
+# So blocks alone save no memory. You save it only if you throw each block away and compute it again.
 #
 # The price is that every score is computed twice. **Do exercise 14.1 now (6 minutes, {{exercises_link}}).**
 #
@@ -389,12 +389,12 @@ ax.set(xlabel="characters written", ylabel="characters a second", ylim=(0, None)
 ax.legend(frameon=False)
 plotting.show(
     ax,
-    "Speed by characters written. With the latest 512 it stays between 560 and 690, "
-    "with everything it falls from above 400 to below 150.",
+    "Speed by characters written. With the first 4 and the latest 508 it stays between "
+    "480 and 700, with everything it falls from above 500 to below 150.",
 )
 
 # %% [markdown]
-# *Each point is the fastest hundred characters of a thousand, in processor time.* With the window the end is written no more slowly than the beginning.
+# *Each point is the fastest hundred characters of a thousand, in processor time, in one run for each cache.* With the window the end is written no more slowly than the beginning.
 #
 # **Keep the first ones, too?** Xiao et al. (2023) found that large models break when the first tokens leave the window. A softmax has to put its weight somewhere, they say, and many heads park spare weight on these tokens, as in a **sink**. If the first four stay, moved up to the window as in the right half of the picture, those models go on. (The sink of exercise 14.1 serves the same end with a score that has no position and no value.) For our model the first four make hardly any difference:
 
@@ -405,7 +405,7 @@ for sinks, plain in pairs.items():
     print(f"{sinks}: {more:+.3f} bits against {plain}, plus or minus {wide:.3f}")
 
 # %% [markdown]
-# It never made a sink there, so it misses nothing. Lesson 13 measured that none of its heads gives the first letter more than an even share.
+# It has no sink there to miss. Lesson 13 measured that none of its heads gives the first letter more than an even share.
 #
 # **Do exercise 14.3 now (12 minutes).** There you write such a step, with the first positions kept.
 #
@@ -424,7 +424,7 @@ for n in (2, 4, 8):
     print(f"{n} queries and keys: rank {torch.linalg.matrix_rank(table).item()}")
 
 # %% [markdown]
-# It goes on like that. The entries here are $(e^{i/4})^j$, which makes a Vandermonde matrix, and with different bases its rank is always $n$. So nothing of a fixed size can stand in for the old keys exactly. Leave the exponential out, though, and you can multiply in another order:
+# It goes on like that. The entries here are $(e^{i/4})^j$, which makes a Vandermonde matrix, and with different bases its rank is always $n$. So no state that's read by such products, of whatever fixed size, can stand in for the old keys exactly. But leave the exponential out, and you can multiply in another order:
 #
 # $$(Q K^\top)\, V = Q\, (K^\top V).$$
 #
@@ -449,13 +449,13 @@ key, value, query = map(torch.tensor, ([1.0, 1], [6.0, 2, 0], [1.0, 0.5]))
 plotting.show(diagrams.state_write(state, key, value, query))
 
 # %% [markdown]
-# *Each row of the state collects the values whose keys have that feature.* There are three ways to compute the same numbers:
+# *Row $a$ of the state adds up the values, each weighted by entry $a$ of its key.* There are three ways to compute the same numbers:
 
 # %%
 plotting.show(diagrams.chunked_forms(length=12, chunk_size=4))
 
 # %% [markdown]
-# *Blue is a product of one query and one key. Gray is read from a state, which is work of another kind: each step also writes and reads $d_k \times d_v$ numbers.* As one table it's attention with a mask and no softmax. Step by step it's a recurrent network whose memory is a matrix. In **chunks** it's both, with a small table within each chunk and a state from one to the next:
+# *Blue is a product of one query and one key. Gray is read from a state and needs no such products. (Writing to the state and reading it is work of another kind, $d_k \times d_v$ multiplications each.)* As one table it's attention with a mask and no softmax. Step by step it's a recurrent network whose memory is a matrix. In **chunks** it's both, with a small table within each chunk and a state from one to the next:
 
 # %%
 def in_chunks(q, k, v, size):
@@ -583,7 +583,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# With keys as they are drawn, decay and the delta rule both give the latest values back better than adding does, and the first ones worse, at least in direction. (The error hides that, as adding reads vectors that are too long. A vector $r$ times as long as the value has the squared error $r^2 - 2rc + 1$, where $c$ is the cosine, and with $c = 0.7$ an error of 1 means $r = 1.4$.) At right angles adding and the delta rule lose nothing, and decay shows what it does. The directions are right, and what is old has become small.
+# With keys as they are drawn, decay and the delta rule both give the latest values back better than adding does, and the first ones worse, at least in direction. (The error hides that, as adding reads vectors that are too long. A vector $r$ times as long as the value has the squared error $r^2 - 2rc + 1$, where $c$ is the cosine, and with $c = 0.7$ an error of 1 means $r = 1.4$.) At right angles adding and the delta rule lose nothing, while decay keeps every direction and shrinks the old values.
 #
 # **Do exercise 14.7 now (6 minutes)**, and then **14.8 (10 minutes)**, in which chunks have a bug.
 
@@ -594,12 +594,10 @@ plotting.show(
 # If what we read is that blurred, how many values can a state still get right? A model needn't give the whole value back. It only has to tell which value it was. We train one attention layer to do that.
 #
 # - **A text** is 4 to 64 pairs of a key and a value, and then 16 keys alone, the questions. There are 128 keys and 128 values. With two pairs it might be `k7 v31`, `k90 v5`, `k7 ?`, and the answer is `v31`.
-# - **A pair is one token.** Its query and its key are made from the key's embedding, its value from the value's, and so one layer is enough. (In Zoology, Arora et al., 2023, keys and values are tokens of their own, and binding them is part of the task.)
+# - **A pair is one token.** Its query and its key are made from the key's embedding, its value from the value's, and so one layer is enough.
 # - **Once or twice.** In one task every key comes once. In the other it comes twice, with two values of which the later counts. So 64 pairs have only 32 keys there.
 # - **Sizes.** Keys have size 8 and are scaled to length 1, values have size 64. So a state has $8 \cdot 64 = 512$ numbers, and a cache of 64 pairs $64 \cdot (8 + 64) = 4608$.
-# - **Five kinds** are trained with the same parameters and 1,000 updates, each with the best of four learning rates. Two have a softmax, three a state that adds, decays, or follows the delta rule. Decay and $\beta$ are computed from each token and start near 1. *Softmax with decay* multiplies each exponential by all decays since its key, before the division.
-#
-# Here are 400 updates of linear attention:
+# - **Five kinds** are trained with the same parameters and 1,000 updates, two with a softmax, three with a state that adds, decays, or follows the delta rule. Decay and $\beta$ are computed from each token and start near 1.
 
 # %%
 widgets.predict(
@@ -608,6 +606,9 @@ widgets.predict(
     between=(0, 1),
     step=0.05,
 )
+
+# %% [markdown]
+# Here are the first 400 updates of a shorter training, of linear attention:
 
 # %% tags=["nbval-ignore-output"]
 for step, live in recall.train("linear", seed=0, steps=400, every=200):
@@ -642,7 +643,7 @@ def name_curves(ax):
     ax.get_legend().remove()
     ax.plot(range(5), [1] * 5, lw=6, color=plotting.COLORS[3], alpha=0.4, zorder=0)
     ax.text(3.05, 0.96, "both softmaxes", va="top", fontsize=9)
-    ax.text(3.35, 0.76, "all three\nstates", va="center", fontsize=9)
+    ax.text(2.45, 0.72, "all three\nstates", va="center", ha="center", fontsize=9)
     ax.text(1.35, 0.6, "window of\n512 numbers", va="top", ha="right", fontsize=9)
 
 
@@ -684,7 +685,7 @@ for kind in ("linear", "decay", "delta"):
 # %% [markdown]
 # As in section 14.5, it keeps more of the latest pairs than of the first.
 #
-# **Twice.** Here the rule decides, and the delta rule is ahead of the other states at every number of pairs. Adding is right half of the time at best. A sum doesn't depend on the order, so it can't tell which value came later. But the softmax isn't right more often either! It sees both values, and nothing in this layer says where a key is (lesson 08). If that's the reason, it should be enough to let its weights decay with each position. The softmax with decay (Lin et al., 2025) does that, and gets them all.
+# **Twice.** Here the rule decides, and the delta rule is ahead of the other states at every number of pairs. Adding is right half of the time at best. A sum doesn't depend on the order, so it can't tell which value came later. But the softmax isn't right more often either! It sees both values, and nothing in this layer says where a key is (lesson 08). If that's the reason, it should be enough to let its weights decay with each position. A *softmax with decay* (Lin et al., 2025) multiplies each exponential by all decays since its key, before the division. And it gets them all.
 #
 # Why does a state's recall fall at all? **Do exercise 14.9 now (4 minutes), then read on.** It offers five explanations, and runs to test them.
 #
@@ -800,9 +801,9 @@ plotting.show(
 )
 
 # %% [markdown]
-# *Bars are means, dots the seeds.* Without the 16 pairs that overlap most, nine answers in ten are right. Without the 16 that overlap least, no more than before. And nearly all of the harm comes from positive overlaps. Leave out the most negative ones, and it helps hardly more than leaving out any. So a layer answers wrong because keys that point the same way push other values forward, and with the delta rule that's no better than with adding.
+# *Bars are means, dots the seeds.* Without the 16 pairs that overlap most, nine answers in ten are right. Without the 16 that overlap least, no more than before. So it's the overlap that does the harm, and most of it comes from a quarter of the pairs. Leaving out the most positive ones helps nearly as much, the most negative ones alone hardly more than any others. For the delta rule the sum above is another one, since each write depends on those before it, but the same removals help it as much.
 #
-# Could training have kept the keys farther apart? Hardly. In 8 dimensions there's only so much room for 128 directions, and the average of their squared products is nearly as small as it can be. What helps is more dimensions. In exercise 14.9 keys twice as large helped most.
+# Could training have kept the keys farther apart? On average, hardly. In 8 dimensions there's only so much room for 128 directions, and the mean of their squared products is nearly as small as it can be. What helps is more dimensions. In exercise 14.9 keys twice as large helped most.
 #
 # Is a state a bad deal, then? Here's what a window of as many numbers knows, the gray line of the first figure:
 
@@ -811,7 +812,7 @@ known = 64 * shares("once", "linear")[:, -1].mean().item()
 print(f"a window of 512 numbers: {512 // (8 + 64)} pairs of 64, the state: {known:.0f}")
 
 # %% [markdown]
-# With values of 64 numbers the state recalls far more than a window of its size. (With values of 8 numbers a cache would hold 32 pairs, about as many as the state recalls. We didn't train one.) But a cache grows with what it has to remember, and a state doesn't. Where keys come once, all three rules recalled equally much. When a key comes back, or there are too many, the rule decides *which* values stay.
+# With values of 64 numbers the state recalls far more than a window of its size. But a cache grows with what it has to remember, and a state doesn't. Where keys come once, all three rules recalled equally much. When a key comes back, or there are too many, the rule decides *which* values stay.
 #
 # *More on this: "Leave them out yourself" has the code of that experiment, "Larger keys, longer training" and "As far apart as possible" try what could help, and exercise 14.10 is an experiment of your own.*
 
@@ -821,7 +822,7 @@ print(f"a window of 512 numbers: {512 // (8 + 64)} pairs of 64, the state: {know
 #
 # 1. **The bill** of explicit attention grows with $L^2$ in training, and with $L$ at every step of writing.
 # 2. **In blocks** the result is the same. The backward pass computes the weights again from one number for each query, and the mean that it needs is the gradient times the output.
-# 3. **A window** keeps the cache at a fixed size. Lesson 12's model reads on about as well as before, and a window of 64 costs it little.
+# 3. **A window** keeps the cache at a fixed size. Lesson 12's model reads on about as well as before, and a window of 64 costs it little on its kind of text.
 # 4. **Without a softmax** the past is a matrix. A table, chunks or single steps all give the same output.
 # 5. **Decay** forgets by age, and the **delta rule** replaces what's under a key.
 # 6. **A state** recalled nearly all pairs while they were few, and then a smaller and smaller share, because pairs with overlapping keys get mixed up. A softmax with a cache recalled all pairs, but not their order. With decay it got both.
@@ -900,12 +901,15 @@ drawn = torch.rand(overlap.shape, generator=torch.Generator().manual_seed(8))
 orders = {"that overlap most": overlap, "drawn at random": drawn}
 orders |= {"that overlap least": -overlap, "that are most positive": product}
 orders |= {"that are most negative": -product}
-for name, order in orders.items():
-    places = order.masked_fill(asked, -math.inf).topk(16, dim=-1).indices
+out = {name: order.masked_fill(asked, -math.inf).topk(16, dim=-1).indices
+       for name, order in orders.items()}
+for name, places in out.items():
     print(f"right without the 16 other pairs {name}: {right_without(places):.2f}")
+both = out["that are most positive"], out["that are most negative"]
+print(f"without both of these: {right_without(torch.cat(both, dim=-1)):.2f}")
 
 # %% [markdown]
-# Nearly every mistake is a value that this text gave to another key. (A layer that only guessed among these would do that too, so what decides is leaving pairs out.) After 400 updates the picture is that of section 14.7.
+# Nearly every mistake is a value that this text gave to another key. (A layer that only guessed among these would do that too, so what decides is leaving pairs out.) After 400 updates the picture is that of section 14.7. And the last row shows what negative overlaps do. Leaving them out helps little while the positive ones are there, and much once those are gone. A positive overlap pushes a rival forward, and the negative ones add to the noise in which the rival can win.
 
 # %% [markdown]
 # ## Larger keys, longer training
@@ -934,7 +938,7 @@ for setting in ("once linear", "once decay", "once delta", "twice softmax"):
 # ## As far apart as possible
 # *More · 3 minutes*
 #
-# How far apart can keys be? Of $n$ directions in $d$ dimensions the squared dot products can't average less than $\frac{n - d}{d\,(n - 1)}$ (Welch, 1974). That holds for products of queries with keys, too, if each query has 1 with its own key. Such a table has ones on its diagonal, so its trace is $n$. It has rank $d$, and then by Cauchy and Schwarz $n^2$ is at most $d$ times the sum of its squares. Here is the layer from above:
+# How far apart can keys be? Of $n$ directions in $d$ dimensions the squared dot products can't average less than $\frac{n - d}{d\,(n - 1)}$ (Welch, 1974). That holds for products of queries with keys, too, if each query has 1 with its own key. Such a table has ones on its diagonal, so its trace is $n$. Its rank is at most $d$, so by Cauchy and Schwarz $n^2$ is at most $d$ times the sum of its squares. Here is the layer from above:
 
 # %% tags=["nbval-ignore-output"]
 print(f"mean square {(reads.square().sum() - 128) / (128 * 127):.3f},", end=" ")
@@ -994,7 +998,7 @@ print(f"E8: {at_random_recalled(8, 64, 1000, keys=signs * lines[which]):.2f}", e
 print(f"random keys: {at_random_recalled(8, 64, 1000):.2f}")
 
 # %% [markdown]
-# Keys without near neighbors recall a little more than random ones. So the nearest do some of the harm, and the many that overlap by a half do most of it.
+# Keys without near neighbors recall a little more than random ones. So near neighbors do some of the harm, and not all.
 
 # %% [markdown]
 # ## Which learning rate
@@ -1014,7 +1018,7 @@ for kind in kinds:
     print(f"{kind:22}", *(f"{mean:6.4f}" for mean in means))
 
 # %% [markdown]
-# For decay that's 0.01, for the softmax 0.1, and for the other three 0.03. (For the softmax every rate does equally well, so its choice doesn't matter, though it lies at the edge.) With 0.1 decay learns nothing (a training broke off, as a decay became exactly 0, and counts as 0), and delta does much worse. The rates were chosen at this size and serve the other sizes too. And using one rate for every kind can mislead you. These are the shares for 64 pairs and keys that come once, with 0.003:
+# For decay that's 0.01, for the softmax 0.1, and for the other three 0.03. (For the softmax every rate does equally well, so it doesn't matter that the best lies at the edge.) With 0.1 decay learns nothing (a training broke off, as a decay became exactly 0, and counts as 0), and delta does much worse. The rates were chosen at this size and serve the other sizes too. And using one rate for every kind can mislead you. These are the shares for 64 pairs and keys that come once, with 0.003:
 
 # %%
 for kind in ("linear", "decay", "delta"):
@@ -1052,7 +1056,7 @@ long = shares("twice", "decay", updates=10_000)[0, 0]  # one seed
 print(f"of 4 pairs, mixed training: {short:.2f}, after 10,000 updates {long:.2f}")
 
 # %% [markdown]
-# So it's the long texts that keep its decays near 1. (Softmax with decay gets everything right in the same mixed training. Why one decay for all serves it, we haven't tested.)
+# So more training doesn't do it, but texts that are all short do. (Softmax with decay gets everything right in the mixed training. Why one decay for all lengths serves it, we haven't tested.)
 
 # %% [markdown]
 # ## What blocks cost
@@ -1107,7 +1111,7 @@ lost, wide = compare("latest 64", "latest 512")
 print(f"a window of 64: {lost:+.3f}, plus or minus {wide:.3f}")
 
 # %% [markdown]
-# Cutting costs about as much as the window does. So within these errors we see no sign that what gets through the stack from farther back is of any use. And from 128 characters on there's nothing left to gain. (With 256 the model does even a little better than with 512.) It sees what lies farther back, and hardly uses it.
+# Cutting costs about as much as the window does. So within these errors we see no sign that what gets through the stack from farther back is of any use. And from 128 characters on there's nothing left to gain. The model sees farther back, but hardly uses it.
 #
 # Could it, if that were worth more? Let's try something that ought to help a lot. The model reads 48 characters that it has read before, word for word. Between the two are up to 300 other characters, so that everything stays within the 512 of its training. How many bits does the copy save, compared with an unrelated text in its place? To see whether it's the copy that helps, or just the words, we also try the same words in another order:
 
@@ -1250,7 +1254,7 @@ came = "256 to 1,024" if first < 2048 else "2,048 or later"
 widgets.came_out("14.D", "64 or 128" if first < 256 else came)
 
 # %% [markdown]
-# *Where the curves meet depends on the machine and on how well each form is written.* If only operations counted, a text four times as long would take a full table 16 times as long, and chunks and steps four times. Here chunks and steps stayed much nearer to four, the table took more than 16 times as long, and the fused softmax less. So time isn't operations alone, and what else it is we haven't measured.
+# *Where the curves meet depends on the machine and on how well each form is written.* If only operations counted, a text four times as long would take a full table 16 times as long, and chunks and steps four times. Here chunks and steps stayed much nearer to four, the table took more than 16 times as long, and the fused softmax less. So operations alone don't explain these times, and we haven't measured what does.
 #
 # **The delta rule in chunks.** Each write depends on the writes before it, so it looks as if you had to go step by step. But within a chunk that begins with the state $S$, the differences $u_i$ solve a triangular system, which is one call (Yang et al., 2024, section 3):
 #
@@ -1441,7 +1445,7 @@ for place in (16, 256, 4095):
 # %% [markdown]
 # **A window without its first positions.** With our model nothing goes wrong. With another model, measure before you throw its sinks away.
 #
-# **What this lesson leaves out.** One can also stretch positions, so that a longer text fits those of the training (position interpolation, Chen et al., 2023; YaRN, Peng et al., 2023), keep fewer *bits* of each number in the cache, keep short codes from which keys and values are computed again (multi-head latent attention, lesson 07), throw away the positions that got little weight so far, or let each query choose a few blocks to look at (sparse attention). All but the first make the bill of section 14.1 smaller in other ways. And whether a model *uses* a long context takes tests of its own.
+# **What this lesson leaves out.** One can also stretch positions, so that a longer text fits those of the training (position interpolation, Chen et al., 2023; YaRN, Peng et al., 2023), keep fewer *bits* of each number in the cache, keep short codes from which keys and values are computed again (multi-head latent attention, lesson 07), throw away the positions that got little weight so far, or let each query choose a few blocks to look at (sparse attention). The first extends the reach, and the others cut the bill of section 14.1. And whether a model *uses* a long context takes tests of its own.
 
 # %% [markdown]
 # {{next_steps}}

@@ -48,7 +48,7 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=88)
 torch.set_num_threads(1)
 
 # %% [markdown]
-# A model can be too large for one machine, and so can a text. Then we cut it up, and machines send each other what they need. In this lesson your notebook starts a few processes on your own computer that can't see into one another and know only what they're sent. Each process is called a **rank**, and the same word is used for its number. In a room full of machines the same function would run on every one of them.
+# A model can be too large for one machine, and so can a text. Then we cut it up, and the machines send each other what they need. In this lesson your notebook starts a few processes on your own computer that can't see into one another and know only what they're sent. Each process is called a **rank**, and the same word is used for its number. In a room full of machines the same function would run on every one of them.
 #
 # **You will learn to**
 #
@@ -79,7 +79,7 @@ widgets.predict(
 # ## 15.1 Processes that talk
 # *Core · 6 minutes*
 #
-# `run_on_ranks(function, P, ...)` starts `P` new Pythons. Each gets its number, from 0 to `P - 1`, and calls the function with it. What a rank prints and returns comes back to you:
+# `run_on_ranks(function, P, ...)` starts `P` new Pythons, gives each its number, from 0 to `P - 1`, and has it call the function. What a rank prints and returns comes back to you:
 
 
 # %%
@@ -99,11 +99,11 @@ results
 print(f"{seconds:.1f} s, including starting and stopping three Pythons")
 
 # %% [markdown]
-# Why processes and not threads? Threads share one memory, so one could read what was never sent to it, and nothing would tell you. A rank has only its own. The function goes to the ranks as text, along with the functions, imports and numbers that it uses. Tensors don't travel that way, so pass them as arguments.
+# Why processes and not threads? Threads share one memory, and if one of them read what was never sent to it, nobody would notice. A rank has a memory of its own. The function goes to the ranks as text, along with the functions, imports and numbers that it uses, but without tensors, so pass those as arguments.
 #
-# `dist.all_reduce` is a **collective** operation, which all ranks call together. It adds up their tensors, and each rank waits for the sum. A library inside PyTorch called **gloo** does the sending, for tensors on the CPU.
+# `dist.all_reduce` is a **collective** operation, one that all ranks call together. Their tensors are added up, and each rank waits until it has the sum. For tensors on the CPU, a library inside PyTorch called **gloo** does the sending.
 #
-# On real machines a launcher such as `torchrun` starts one rank for each GPU, and NVIDIA's library NCCL sends from GPU to GPU. Here, and in Colab, all ranks share one machine. You get the right numbers, but don't expect more ranks than cores to be faster.
+# On real machines a launcher such as `torchrun` starts one rank for each GPU, and NVIDIA's library NCCL sends from GPU to GPU. Here, and in Colab, all ranks share one machine, which gives you the right numbers, but no more speed than its cores have.
 #
 # What if a rank crashes before it gets to the collective call? The others wait, or they fail with a message about a closed connection. `run_on_ranks` ends them all and names a rank that failed:
 
@@ -136,7 +136,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# We begin with the heads. In lesson 06 the output projection turned out to be a sum over heads, each head's result times its own rows of $W_o$. So with $P$ ranks, rank $r$ keeps only the parts of $W_q$, $W_k$, $W_v$ and $W_o$ that belong to its $H / P$ heads, and
+# We begin with the heads. In lesson 06 the output projection turned out to be a sum over heads, in which each head's result meets its own rows of $W_o$. So with $P$ ranks it's enough if rank $r$ keeps the parts of $W_q$, $W_k$, $W_v$ and $W_o$ that belong to its $H / P$ heads:
 #
 # $$\operatorname{MultiHead}(x) = \sum_{r=0}^{P-1} \operatorname{heads}_r(x)\, W_{o,r} + b_o .$$
 #
@@ -161,7 +161,7 @@ print("  of the sum, below 1e-12", bool((total - whole(x)).abs().max() < 1e-12))
 # %% [markdown]
 # **Do exercise 15.1 now (12 minutes, {{exercises_link}}), then read on.**
 #
-# Going backward, each term of a sum gets the sum's gradient unchanged. So each rank can go back through its own heads by itself, and finds their share of the gradient of $x$. The shares add up over the ranks, which takes a second `all_reduce`:
+# Going backward, every term of a sum gets the sum's gradient unchanged, so each rank can go back through its own heads by itself. It finds their share of the gradient of $x$, and a second `all_reduce` adds up the shares:
 
 
 # %%
@@ -191,13 +191,13 @@ x = x.detach()
 # %% [markdown]
 # To sum a tensor over $P$ ranks in a ring, each sends $2\,(P-1)/P$ times its bytes (Patarasuk and Yuan, 2009). However many ranks there are, that stays below twice the tensor. Section 15.9 (*more*) runs this algorithm, and compares the formula with what really goes out.
 #
-# Two limits remain. There are only so many heads, and if there are fewer key/value heads than ranks (lesson 07), several ranks need a copy of the same one. And the tokens aren't divided: each rank has $x$ of **all tokens**. For a long text we have to cut the other way.
+# Two limits remain. There are only so many heads, and if there are fewer key/value heads than ranks (lesson 07), several ranks need a copy of the same one. And the tokens aren't divided at all: each rank has $x$ of **all tokens**. For a long text we have to cut the other way.
 
 # %% [markdown]
 # ## 15.3 Merge two partial results
 # *Core · 7 minutes*
 #
-# In lesson 04 the softmax was computed online, with a running sum of exponentials. We do the same with parts. Each part of the keys gives two things. One is its own output $o$, already divided by the sum of exponentials over its own scores $s_j$. The other is the logarithm of that sum, called `lse` in code (log-sum-exp):
+# In lesson 04 a running sum let us compute the softmax online, block by block. The same idea works for keys that lie on different machines. Each part of the keys gives two things, its own output $o$, already divided by the sum of exponentials over its own scores $s_j$, and the logarithm of that sum, called `lse` in code (log-sum-exp):
 #
 # $$\ell = \ln \sum_j e^{s_j} .$$
 #
@@ -247,9 +247,9 @@ plotting.show(
 )
 
 # %% [markdown]
-# Two outputs alone aren't enough. With equal sums the answer would be 6. Here it's 7. The result comes with an `lse` of its own, so a third part can be merged in the same way.
+# Two outputs alone wouldn't be enough: with equal sums the answer would be 6, and here it's 7. The result has an `lse` of its own, so a third part can be merged in the same way.
 #
-# An `lse` can be a few hundred, and its exponential is then more than a float32 can hold. And a part in which a query sees nothing has $o = 0$ and $\ell = -\infty$. How do you merge them anyway? **Do exercise 15.2 now (10 minutes), then read on.**
+# Two things can still go wrong. An `lse` of a few hundred has an exponential that no float32 can hold. And a part in which a query sees nothing has $o = 0$ and $\ell = -\infty$. How do you merge them anyway? **Do exercise 15.2 now (10 minutes), then read on.**
 
 # %% [markdown]
 # ## 15.4 The ring
@@ -260,9 +260,9 @@ plotting.show(
 # With $\ell = \ln(e^{\ell_1} + e^{\ell_2})$, which `torch.logaddexp` computes without overflow, the formula becomes $o = e^{\ell_1 - \ell}\, o_1 + e^{\ell_2 - \ell}\, o_2$. No exponent is positive any more. A part with $\ell_1 = -\infty$ gets the share $e^{-\infty} = 0$. If both parts saw nothing, subtract 0 in place of $\ell$, and both shares are 0.
 # </details>
 #
-# Merging is all we need. Each rank keeps its queries now, and blocks of keys and values travel. In each step but the last a rank hands the block that it holds to the next rank, and the last rank hands its block to rank 0. While a block is on its way, the rank attends to it and merges what comes out with what it has collected so far. We count steps from 0, as we do ranks. In step 0 each rank has its own block, and after $P$ steps every query has met every key. This is **ring attention** (Liu, Zaharia, Abbeel, 2023). To divide attention by tokens is called **context parallelism**.
+# Merging is all we need. Each rank now keeps its queries, while blocks of keys and values travel. In each step but the last, a rank hands the block that it holds to the next rank, and the last rank hands its block to rank 0. While a block is on its way, the rank attends to it and merges the result with what it has collected so far. In step 0 (we count steps from 0, as we do ranks) each rank has its own block, and after $P$ steps every query has met every key. This is **ring attention** (Liu, Zaharia, Abbeel, 2023). Dividing attention by tokens, in a ring or otherwise, is called **context parallelism**.
 #
-# Here are the four steps of four ranks. Each rank has a color, for its rows of the scores. Strong: being computed now. Pale: already done. White: still to come. The number is the step:
+# Here are the four steps of four ranks. Each rank's rows of the scores have its color, strong where it's computing now, pale where it's done, and white where work is still to come. The number is the step:
 
 # %%
 axes = plotting.new_axes(9.6, 2.9, columns=4)
@@ -317,7 +317,7 @@ except StopIteration as end:
     print("returns", end.value)
 
 # %% [markdown]
-# On real processes `run_in_ring` does this on each rank, with a `Communicator` that sends and receives. Or one process takes all ranks in turn (`run_in_lockstep`):
+# On real processes `run_in_ring` does this on each rank, with a `Communicator` that sends and receives. For a simulation, `run_in_lockstep` takes all ranks in turn in one process:
 
 
 # %%
@@ -360,9 +360,7 @@ print("as one process:", torch.allclose(torch.cat(outputs, dim=2), expected, ato
 #
 # The other method is to **gather** first. Every rank gets all keys and values, and then attends once. (In exercise 15.4, *more*, you write the gathering as a ring.)
 #
-# The library's `ring_attention` has masks and a backward pass, in which keys and values go around once more, and their gradients travel with them.
-#
-# Let's run both, the ring and gathering, on four ranks, with a causal mask and two key/value heads for four query heads. `Communicator` counts the bytes. `Ring` holds what all ranks must agree on, who has which tokens and the mask:
+# The library's `ring_attention` also has masks and a backward pass, in which keys and values go around once more and their gradients travel with them. Let's run it on four ranks, and gathering as well, with a causal mask and two key/value heads for four query heads. `Communicator` counts the bytes. `Ring` holds what all ranks must agree on, who has which tokens and the mask:
 
 # %%
 B, H, H_KV, L, D, P = 2, 4, 2, 48, 6, 4
@@ -462,7 +460,7 @@ for g in (1, 2, 8):
 # %% [markdown]
 # Without shared keys, forward and backward together, heads send less than a ring. With $g = 2$ on four ranks they send a fifth more, and with more sharing much more. That's attention alone. In training, ranks that divide tokens must also add up the gradients of the model's weights, as in data parallelism.
 #
-# Bytes aren't everything. By heads no rank waits under a causal mask, since all have the same tokens to look at. By tokens each rank needs all of the weights, but only its part of the text.
+# Bytes aren't everything. By heads no rank waits under a causal mask, since all have the same tokens to look at. By tokens each rank needs all of the weights, but only its part of the text, and that's what lets the text grow.
 #
 # Back to the ring and gathering. In all, gathering sends less. But our version can't start computing until everything has arrived, so it pays for all the sending in time (section 15.7). And it costs **memory**. In a ring a rank has one block of keys and values in hand and one arriving, which is $2N$, and the more ranks there are, the smaller that gets. A rank that gathers has $P N$, the keys and values of the whole text, however many ranks there are. Dividing by heads, it has those of the whole text, too, but only its own heads' share, which is $N$. All in one table:
 #
@@ -480,7 +478,7 @@ for g in (1, 2, 8):
 # ## 15.6 A causal mask, and who has to wait
 # *Core · 6 minutes*
 #
-# A causal mask hides nearly half of all pairs of a query and a key. Four ranks hold 48 tokens, twelve neighboring ones each. Suppose that no rank starts a step before all have finished the last one. Then a step takes as long as the rank with the most to do. If the mask hides all pairs of a rank's tokens with the block that has come, our library skips them. Otherwise it computes them all.
+# A causal mask hides nearly half of all pairs of a query and a key, so nearly half of the work could be saved. How much of it does a ring save? Four ranks hold 48 tokens, twelve neighbors each, and no rank starts a step before all have finished the last one, so a step takes as long as the rank with the most to do. If the mask hides a whole block from a rank's queries, our library skips it. Otherwise it computes all of it.
 
 # %%
 widgets.predict(
@@ -541,7 +539,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# With neighboring tokens ("contiguous"), rank 3 computes all 144 pairs in every step. So the ring takes $4 \cdot 144 = 576$, as it would without a mask. In zigzag every rank has the same amount of work in every step, and the ring takes 324.
+# With neighboring tokens ("contiguous"), rank 3 computes all 144 pairs in every step, and the ring takes $4 \cdot 144 = 576$, as it would without a mask. Nothing is saved. In zigzag every rank has the same amount of work in every step, and the ring takes 324.
 #
 # Why do all have the same? Take a rank $r$ and the keys of another rank $r'$. If $r' < r$, both chunks of $r$ see the early chunk of $r'$, and neither sees its late one. If $r' > r$, the early chunk of $r$ sees nothing of $r'$, and its late chunk sees both. That's two pairs of chunks of four, either way. (In step 0, with its own keys, each rank computes three of the four.) Now switch on the causal mask in the widget of section 15.4, and watch the bars in both layouts.
 #
@@ -594,7 +592,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# *Eight ranks are faster than four, but not twice as fast. They wait for what is sent (hatched).*
+# *Eight ranks are faster than four, but not twice as fast, because they wait for what is sent (hatched).*
 
 # %% [markdown]
 # Here are the machines of the ring attention paper (its table 2) at their peak, with a causal mask in zigzag in the last column. NVLink connects the GPUs within a machine, InfiniBand connects machines, and TPUs are Google's chips:
@@ -609,7 +607,7 @@ for cluster in CLUSTERS:
 # %% [markdown]
 # Why twice as many tokens under the mask? In zigzag every step after the first computes half of the pairs, $2\,n^2 d$ operations, and still sends whole blocks. So $2\,n^2 d / F \ge 4\,n\,d / (g S)$, and $n$ doubles.
 #
-# For InfiniBand the paper prints 24.5 thousand, but its own two columns give 24,960. And it's from 2023. An H100 with 989 · 10¹² operations and 50 GB a second would need 19,780 tokens.
+# (For InfiniBand the paper prints 24.5 thousand, but its own two columns give 24,960. And it's from 2023. An H100 with 989 · 10¹² operations and 50 GB a second would need 19,780 tokens.)
 #
 # How much do more ranks speed up a text of a million tokens?
 
