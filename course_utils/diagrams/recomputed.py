@@ -33,7 +33,8 @@ def recomputed_block(blocks: int = 4, row: int = 2, column: int = 1) -> Axes:
         for j in range(blocks):
             _block(draw, j * BLOCK, y, BLOCK, _kind((i, j), (row, column)))
         here = 0.55 if i == row else 0.08
-        draw.box(-GAP - 2 * WIDE, y + 0.08, WIDE, BLOCK - 0.16, f"Q{i}", "query", fill=here)
+        draw.box(-GAP - 3 * WIDE, y + 0.08, WIDE, BLOCK - 0.16, f"Q{i}", "query", fill=here)
+        draw.box(-GAP - 2 * WIDE, y + 0.08, WIDE, BLOCK - 0.16, f"ō{i}", "output", fill=here)
         draw.box(-GAP - WIDE, y + 0.08, WIDE, BLOCK - 0.16, "ℓ, mean", "cache", fill=here, size=NUMBER)
         draw.box(side + GAP, y + 0.08, WIDE, BLOCK - 0.16, f"dQ{i}", "query", fill=here)
     for j in range(blocks):
@@ -47,14 +48,14 @@ def recomputed_block(blocks: int = 4, row: int = 2, column: int = 1) -> Axes:
     draw.arrow((middle[0], side + GAP - 0.02), (middle[0], side + 0.02), color=COLORS["plain"])
     draw.arrow((side + 0.02, middle[1]), (side + GAP - 0.02, middle[1]), color=COLORS["plain"])
     draw.arrow((middle[0], -0.02), (middle[0], -GAP + 0.02), color=COLORS["plain"])
-    draw.text(-GAP - 1.5 * WIDE, side + 0.12, "queries", SHAPE, SOFT, va="bottom")
-    draw.text(-GAP - 0.5 * WIDE, side + 0.12, "kept", SHAPE, SOFT, va="bottom")
+    draw.text(-GAP - 1.5 * WIDE, side + 0.12, "needs", SHAPE, SOFT, va="bottom")
+    draw.text(-0.1, side + GAP + 0.37, "needs", SHAPE, SOFT, ha="right")
     draw.text(side + GAP + WIDE / 2, side + 0.12, "adds to", SHAPE, SOFT, va="bottom")
     draw.text(-0.1, -GAP - 0.37, "adds to", SHAPE, SOFT, ha="right")
     _explain(draw, side + GAP + WIDE + 0.45, side)
     return draw.finish(
         f"A causal table of {blocks} by {blocks} blocks. The block in row {row} and column {column} is made again from queries "
-        f"{row}, their two kept numbers, and keys and values {column}. It adds to the gradients of queries {row}, keys "
+        f"{row}, the gradients of their outputs, their two numbers, and keys and values {column}. It adds to the gradients of queries {row}, keys "
         f"{column} and values {column}. Blocks before it are dropped, later ones not made yet, those above the diagonal skipped."
     )
 

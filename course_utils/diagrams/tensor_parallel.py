@@ -1,57 +1,79 @@
-"""Multi-head attention divided by heads: what each rank has, and the one sum at the end."""
+"""Multi-head attention divided by heads: what each rank has of the matrices, and the one sum at the end."""
 
 from matplotlib.axes import Axes
 
+from .. import plotting
 from ..arguments import require_divides, require_sizes
 from .drawing import Drawing
 from .palette import COLORS, LABEL, NUMBER, SHAPE, SOFT
 
-MOST = 4  # ranks
-ROW, TALL, GAP = 0.95, 0.62, 0.36  # inches: from one rank to the next, a box, and from box to box
+MOST = 4  # heads, and ranks
+ROW, TALL, GAP = 1.05, 0.72, 0.36  # inches: from one rank to the next, a matrix or a box, and from one to the next
+STRIPE, WIDE = 0.24, 0.6  # inches: a head's columns, and a head's rows
 
 
 def tensor_parallel(num_heads: int, P: int) -> Axes:
-    """A row for each rank: the same ``x``, its part of the projections, its heads, its rows of ``W_o``; then the sum.
+    """A row for each rank: the same ``x``, its columns of the projections, its heads, its rows of ``W_o``, its part of the sum.
 
     Args:
-        num_heads: Heads of the whole layer.
-        P: How many ranks, at most 4; divides ``num_heads``.
+        num_heads: Heads of the whole layer, at most 4.
+        P: How many ranks; divides ``num_heads``.
 
     Source:
         Shoeybi et al., "Megatron-LM", 2019, figure 3b.
     """
     require_sizes(num_heads=num_heads, P=P)
     require_divides("P", P, "num_heads", num_heads)
-    if P > MOST:
-        raise ValueError(f"P ({P}) must be at most {MOST}: more rows cannot be read")
+    if num_heads > MOST:
+        raise ValueError(f"num_heads ({num_heads}) must be at most {MOST}: more cannot be read")
     draw, each = Drawing(), num_heads // P
-    boxes = {"x": (0.75, "plain"), "Wq Wk Wv": (1.0, "key"), "attention": (1.25, "weights"), "Wo": (0.75, "value"),
-             "part": (0.6, "output")}  # fmt: skip
-    right = sum(wide for wide, _ in boxes.values()) + GAP * (len(boxes) - 1)
-    middle = -(P - 1) * ROW / 2
     for rank in range(P):
-        y, x = -rank * ROW, 0.0
-        heads = ", ".join(str(head) for head in range(rank * each, (rank + 1) * each))
-        heads = (
-            f"head{'s' if each > 1 else ''} {heads}" if each <= 4 else f"heads {rank * each} to {(rank + 1) * each - 1}"
-        )
-        below = {"x": "all tokens", "Wq Wk Wv": "its columns", "attention": heads, "Wo": "its rows", "part": ""}
-        draw.frame(-0.12, y - TALL / 2 - 0.1, right + 0.24, TALL + 0.2)
-        draw.text(-0.25, y, f"rank {rank}", LABEL, SOFT, ha="right", weight="bold")
-        for name, (wide, role) in boxes.items():
-            draw.box(x, y - TALL / 2, wide, TALL, "", role)
-            draw.text(x + wide / 2, y + (0.1 if below[name] else 0.0), name, LABEL, COLORS[role], weight="bold")
-            draw.text(x + wide / 2, y - 0.14, below[name], NUMBER, SOFT)
-            if name != "part":
-                draw.arrow((x + wide + 0.02, y), (x + wide + GAP - 0.02, y))
-            x += wide + GAP
-        draw.arrow((right + 0.04, y), (right + 0.8, middle + (0.05 if y > middle else -0.05 if y < middle else 0.0)))
-    draw.plus(right + 0.93, middle)
-    draw.text(right + 1.05, middle + 0.1, "all_reduce", SHAPE, SOFT, ha="left", va="bottom")
-    draw.arrow((right + 1.07, middle), (right + 1.4, middle))
-    draw.text(right + 1.45, middle - 0.04, "plus bₒ, once: the\noutput on every rank", SHAPE, ha="left", va="top")
+        middle, own = -rank * ROW, range(rank * each, (rank + 1) * each)
+        x = _box(draw, 0.0, middle, "x", "plain", "all tokens", 0.75)
+        x = _matrix(draw, x, middle, num_heads, own, rank, by_columns=True)
+        x = _box(draw, x, middle, "attention", "weights", "of its heads", 1.0)
+        x = _matrix(draw, x, middle, num_heads, own, rank, by_columns=False)
+        bar = _box(draw, x, middle, "part", "output", "", 0.6)
+        draw.arrow((bar + 0.34, middle), (bar + 0.66, middle))
+        draw.box(bar + 0.7, middle - TALL / 2, 0.75, TALL, "output", "output", fill=0.3)
+        draw.text(-0.15, middle, f"rank {rank}", LABEL, plotting.COLORS[rank], ha="right", weight="bold")
+    top, bottom = TALL / 2, -(P - 1) * ROW - TALL / 2
+    draw.box(bar, bottom, 0.34, top - bottom, "", "cache", fill=0.3)
+    draw.text(bar + 0.17, (top + bottom) / 2, "all_reduce", SHAPE, COLORS["cache"], rotation=90)
+    draw.text(bar + 1.07, bottom - 0.08, "+ bₒ, once", NUMBER, SOFT, va="top")
+    for place, name in ((0.75 + GAP + num_heads * STRIPE / 2, "Wq Wk Wv"), (_second(num_heads), "Wo")):
+        draw.text(place, top + 0.08, name, LABEL, va="bottom", weight="bold")
+    heads = f"{each} of {num_heads} heads"
     return draw.finish(
-        f"{P} ranks, each with the same x of all tokens. A rank has {each} of {num_heads} heads: their columns of the three "
-        "projections and their rows of the output projection. What comes out is a part, and one all_reduce adds the parts up "
-        "on every rank."
+        f"{P} ranks, each with the same x of all tokens. A rank has {heads}: their columns of the three projections and their "
+        "rows of the output projection, in its color. What comes out is a part, and one all_reduce adds the parts up on every "
+        "rank."
     )
+
+
+def _second(num_heads: int) -> float:
+    """The middle of the output projection."""
+    return 0.75 + GAP + num_heads * STRIPE + GAP + 1.0 + GAP + WIDE / 2
+
+
+def _box(draw: Drawing, x: float, middle: float, name: str, role: str, below: str, wide: float) -> float:
+    """A box, an arrow behind it; where the next one begins."""
+    draw.box(x, middle - TALL / 2, wide, TALL, "", role)
+    draw.text(x + wide / 2, middle + (0.1 if below else 0.0), name, LABEL, COLORS[role], weight="bold")
+    draw.text(x + wide / 2, middle - 0.14, below, NUMBER, SOFT)
+    draw.arrow((x + wide + 0.02, middle), (x + wide + GAP - 0.02, middle))
+    return x + wide + GAP
+
+
+def _matrix(
+    draw: Drawing, x: float, middle: float, num_heads: int, own: range, rank: int, *, by_columns: bool
+) -> float:
+    """A stripe for each head, colored where the rank has it; where the next one begins."""
+    wide, high = (STRIPE, TALL) if by_columns else (WIDE, TALL / num_heads)
+    for head in range(num_heads):
+        left = x + head * STRIPE if by_columns else x
+        bottom = middle - TALL / 2 if by_columns else middle + TALL / 2 - (head + 1) * high
+        draw.cell(left, bottom, wide, high, head, plotting.COLORS[rank] if head in own else "#E4E4E4")
+    right = x + (num_heads * STRIPE if by_columns else WIDE)
+    draw.arrow((right + 0.02, middle), (right + GAP - 0.02, middle))
+    return right + GAP

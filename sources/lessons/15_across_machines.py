@@ -48,7 +48,7 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=88)
 torch.set_num_threads(1)
 
 # %% [markdown]
-# A model can be too large for one machine, and so can a text. Then we cut it up, and the machines send each other what they need. In this lesson your notebook starts a few processes on your own computer that can't see into one another and know only what they're sent. Each process is called a **rank**, and the same word is used for its number. In a room full of machines the same function would run on every one of them.
+# A model may not fit on one machine, and neither may a long text. Then we cut it up, and the machines send each other what they need. In this lesson your notebook starts a few processes on your own computer that can't see into one another and know only what they're sent. Each process is called a **rank**, and the same word is used for its number. In a room full of machines the same function would run on every one of them.
 #
 # **You will learn to**
 #
@@ -136,7 +136,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# We begin with the heads. In lesson 06 the output projection turned out to be a sum over heads, in which each head's result meets its own rows of $W_o$. So with $P$ ranks it's enough if rank $r$ keeps the parts of $W_q$, $W_k$, $W_v$ and $W_o$ that belong to its $H / P$ heads:
+# We begin with the heads. In lesson 06 the output projection turned out to be a sum over heads, in which each head's result meets its own rows of $W_o$. So with $P$ ranks, rank $r$ needs only the parts of $W_q$, $W_k$, $W_v$ and $W_o$ that belong to its $H / P$ heads:
 #
 # $$\operatorname{MultiHead}(x) = \sum_{r=0}^{P-1} \operatorname{heads}_r(x)\, W_{o,r} + b_o .$$
 #
@@ -161,7 +161,7 @@ print("  of the sum, below 1e-12", bool((total - whole(x)).abs().max() < 1e-12))
 # %% [markdown]
 # **Do exercise 15.1 now (12 minutes, {{exercises_link}}), then read on.**
 #
-# Going backward, every term of a sum gets the sum's gradient unchanged, so each rank can go back through its own heads by itself. It finds their share of the gradient of $x$, and a second `all_reduce` adds up the shares:
+# Going backward, every term of a sum gets the sum's gradient unchanged, so each rank can go back through its own heads by itself. The gradients of its own weights stay at home. Of the gradient of $x$ it finds a share, and a second `all_reduce` adds up the shares:
 
 
 # %%
@@ -223,22 +223,22 @@ print(f"both keys at once {both.item():.3f}, mean of the outputs {values.mean():
 widgets.came_out("15.A", "its output and one more number")
 
 # %% [markdown]
-# Think of a balance, with a weight for each part. Each half sits on the beam at its output, and the merged output is where the beam is level:
+# Think of a balance. Put each part's weight at its output, and the beam balances at the merged output:
 
 # %%
-ax = plotting.new_axes(5.6, 1.5)
-ax.plot([4, 8], [1, 1], color="0.5", lw=3, zorder=0)
-for at, sums, name in ((4, 1, "first part"), (8, 3, "second part")):
-    ax.scatter([at], [1], s=300 * sums, marker="s", color=plotting.COLORS[0])
-    ax.text(at, 1, f"{sums}", color="white", ha="center", va="center")
-    ax.text(at, 1.85, f"{name}, {at}", ha="center")
+ax = plotting.new_axes(5.6, 1.7)
+ax.plot([3.6, 8.6], [1, 1], color="0.5", lw=3, zorder=0)
+for at, weight, name in ((4, 1, "first part"), (8, 3, "second part")):
+    for i in range(weight):  # a pile of equal weights on the beam
+        ax.plot(at, 1.16 + 0.3 * i, "s", ms=11, color="0.35")
+    ax.text(at + 0.2, 1.15 + 0.15 * weight, f" {name}: {weight}")
+for left, right, distance in ((4, 7, 3), (7, 8, 1)):
+    ax.annotate("", (left, 0.8), (right, 0.8), arrowprops={"arrowstyle": "<->"})
+    ax.text((left + right) / 2, 0.42, f"distance {distance}", ha="center")
 
 # %%
-ax.scatter([7], [0.78], s=200, marker="^", color=plotting.COLORS[1], zorder=0)
-ax.text(7, 0.25, "merged: 7", ha="center")
-ax.text(5.5, 1.12, "weight 1 × distance 3", ha="center")
-ax.text(7.35, 1.3, "3 × 1", ha="center")
-ax.set(xlim=(3, 9), ylim=(0.1, 2.3), yticks=[], xticks=[4, 5, 6, 7, 8])
+ax.plot(7, 0.86, "^", ms=12, color="black", zorder=0)
+ax.set(xlim=(3, 10), ylim=(0.2, 2.2), yticks=[], xticks=[4, 5, 6, 7, 8])
 ax.spines[["left", "right", "top"]].set_visible(False)
 plotting.show(
     ax,
@@ -299,7 +299,7 @@ steps.show_first_state(
 steps
 
 # %% [markdown]
-# What does one rank's program look like? Here is the smallest one, in which each rank hands on its number and gets that of the rank before it. It's a **generator**. At the line `arriving = yield (x,)` it stops and shows what is to be sent. Whoever runs it starts the sending, doesn't wait for it to finish, and sets the program going again. To get what has come in, the program calls `arriving()`, which waits if it has to. Let's play the link for rank 0 by hand:
+# What does one rank's program look like? Here is the smallest one, in which each rank hands on its number and gets that of the rank before it. It's a **generator**. At the line `arriving = yield (x,)` it stops and shows what is to be sent. The caller starts the transfer and resumes the program at once. Later `arriving()` returns the tensors that have come in, waiting if necessary. Let's play the link for rank 0 by hand:
 
 
 # %%
@@ -411,7 +411,7 @@ for i, way in enumerate(("ring", "gather")):
 # ## 15.5 What is sent, and what is kept
 # *Core · 9 minutes*
 #
-# In both methods every query meets every key. How many bytes does that take?
+# In both methods every query meets every key. How many bytes does each of them send?
 
 # %%
 widgets.predict(
@@ -425,7 +425,8 @@ N = 2 * tensors[1].numel() * 8 // P  # bytes of a rank's keys and values
 sent = {}
 for i, name in enumerate(("ring", "gather")):
     (sent[name],) = {results[i][2] for results in ranks}  # all ranks the same
-    print(f"{name:7} forward, backward:", [n / N for n in sent[name]], "N")
+    how = "counted" if name == "ring" else "by formula"
+    print(f"{name:7} forward, backward:", [n / N for n in sent[name]], "N,", how)
 used = {"all_gather": "gloo's all_gather", "reduce_scatter": "our reduce_scatter"}
 for row in read_rows("traffic"):  # recorded earlier, on Linux
     if row["operation"] in used:
@@ -435,7 +436,7 @@ more = "in the ring" if sum(sent["ring"]) > sum(sent["gather"]) else "in gatheri
 widgets.came_out("15.B", "as many in both" if len(set(sent.values())) < 2 else more)
 
 # %% [markdown]
-# Here $N$ is the bytes of one rank's keys and values. The ring's numbers are counted, hop by hop. Gathering takes two collective operations, an `all_gather` forward, and backward a `reduce_scatter`, which adds up all ranks' gradients and gives each rank its own. For these two we have a formula, and the last lines compare it with what really went out. (With our `reduce_scatter` that's 3.75 $N$ backward, and not 3. Section 15.9 looks for the reason.)
+# $N$ is the size, in bytes, of one rank's keys and values. The ring's numbers are counted, hop by hop. Gathering takes two collective operations, an `all_gather` forward, and backward a `reduce_scatter`, which adds up all ranks' gradients and gives each rank its own. Its numbers are a formula's, and the last lines compare that with what really went out: 3 $N$ forward, but 3.75 $N$ backward (section 15.9 looks for the reason).
 #
 # **Forward** both send $(P-1)\,N$, since either way every block has to reach the other $P - 1$ ranks, whole. Under our causal mask the last rank's keys are of no use to the others, and both methods send them anyway.
 #
@@ -469,7 +470,7 @@ for g in (1, 2, 8):
 # | sends forward | $g\,(P-1)\,N$ | $(P-1)\,N$ | $(P-1)\,N$ |
 # | sends backward | $g\,(P-1)\,N$ | $(2P-1)\,N$ | $(P-1)\,N$ |
 # | keys and values at hand | $N$ (at least one head's) | $2\,N$ | $P\,N$ |
-# | who waits under a causal mask | nobody | depends on who holds what | the same |
+# | who waits under a causal mask | nobody | depends on the layout | depends on the layout |
 # | at most | as many ranks as heads | as many as tokens | as many as tokens |
 #
 # *More on this: exercise 15.5 turns the ring around and lets the queries travel, and "What is kept, measured" counts all that these methods hold at once.*
@@ -567,10 +568,11 @@ def draw_steps(ax, P, n, top):
     computing, sending, begins = n**2, n, 0.0
     for step in range(P):
         bars = [(computing, top), (sending, top - 1)][: 1 if step == P - 1 else 2]
-        for (length, low), color in zip(bars, plotting.COLORS, strict=False):
+        for (length, low), color in zip(bars, ("0.35", "#8CCBEF"), strict=False):
             ax.broken_barh([(begins, length)], (low, 0.8), fc=color, ec="white")
             place = (begins + length / 2, low + 0.4)
-            ax.text(*place, step, color="white", va="center", ha="center")
+            ink = "white" if color == "0.35" else "black"
+            ax.text(*place, step, color=ink, va="center", ha="center")
         if step < P - 1 and sending > computing:  # it waits for the next block
             wait = (begins + computing, sending - computing)
             ax.broken_barh([wait], (top, 0.8), fc="none", ec="0.6", hatch="//")
@@ -637,7 +639,8 @@ widgets.came_out("15.D", "not at all" if at[1] / at[0] < 1.05 else "faster")
 
 # %%
 labels = {"xlabel": "ranks", "ylabel": "times as fast as one rank"}
-styles = [(color, line) for color in plotting.COLORS[:2] for line in ("-", "--")]
+colors = "black", plotting.COLORS[4]
+styles = [(color, line) for color in colors for line in ("-", "--")]
 bends = {shared: 10**6 / smallest_hidden_block(CLUSTERS[1], heads_per_kv_head=shared)
          for shared in (1, 4)}  # query heads to a key/value head
 
@@ -659,9 +662,9 @@ plotting.show(
 )
 
 # %% [markdown]
-# *Past $g L S / F$ ranks ($g$ query heads share a key/value head), at the dotted lines, a longer ring isn't any faster.* The blocks have become too short to hide what is sent, and each rank still has to receive nearly all keys and values of the text, whatever $P$ is. Gathering, as modeled here, receives as much and computes only after that, so its time is the sum of the two and the ring's the larger one. At the bend it takes twice as long, and far from the bend it takes little more than the ring.
+# *Beyond $g L S / F$ ranks (dotted lines) a longer ring is no faster.* The blocks have become too short to hide what is sent, and each rank still has to receive nearly all keys and values of the text, whatever $P$ is. Gathering, as modeled here, receives as much and computes only after that, so its time is the sum of the two and the ring's the larger one. At the bend it takes twice as long, and far from the bend it takes little more than the ring.
 #
-# All this is for the forward pass, without a mask. The ring's times are lower bounds, since no machine reaches its peak and starting a message takes time. The *speedups* could be off either way. If the chips did only half of their peak, the single rank that we compare with would be slower too, and the flat part would lie twice as high.
+# All this is for the forward pass, without a mask. The ring's times are lower bounds. No machine reaches its peak, and starting a message takes time, which a model with one more constant for each step would show: with more and more ranks the flat part would fall again. The *speedups* could be off either way. If the chips did only half of their peak, the single rank that we compare with would be slower too, and the flat part would lie twice as high.
 #
 # *More on this: "Sending while you compute" tries it with an imitated link, "The way back" has the backward pass, and "A ring for each head" shows how more ranks can still help.*
 
@@ -673,7 +676,7 @@ plotting.show(
 # 2. **Heads** divide because the output projection is a sum over heads. That takes one `all_reduce` forward and one backward.
 # 3. **Tokens** divide because partial results merge by their `lse`. In a ring a rank has only one block of keys and values in hand and one arriving, forward. Forward it sends as much as dividing by heads does, or $1/g$ of that where $g$ query heads share their keys.
 # 4. **Counted**, our ring sends $(P-1)\,N$ forward and $(2P-1)\,N$ backward (more if gradients are float32 and keys aren't). Gathering sends as much forward and less backward, and holds more. Zigzag gives every rank the same work under a causal mask, if the text fills all places.
-# 5. **On paper**, for the forward pass without a mask, sending is free once a block has at least $F / (g S)$ tokens, with numbers of two bytes. With a causal mask in zigzag it takes twice as many. Past $g L S / F$ ranks a longer ring isn't faster. Dividing the heads as well helps, though that costs sending, too.
+# 5. **On paper**, with machines at their peak, for the forward pass without a mask, sending is free once a block has at least $F / (g S)$ tokens, with numbers of two bytes. With a causal mask in zigzag it takes twice as many. Past $g L S / F$ ranks a longer ring isn't faster. Dividing the heads as well helps, though that costs sending, too.
 
 # %% tags=["nbval-ignore-output"]
 widgets.predictions()
@@ -1047,13 +1050,13 @@ print(f"8 x 125 = 1,000 ranks: {one / total:.0f} times as fast")
 print(f"blocks of {block:,} tokens, and {needed:,.0f} would hide the sending")
 
 # %% [markdown]
-# That's eight times what rings alone reach, since each rank now sends an eighth, and again its blocks are too short. Key/value heads that are shared move the bend, as in the figure of section 15.7. (Llama 3's longest texts were divided like that, heads among 8 GPUs and tokens among 16 such groups, table 4 of its paper.)
+# That's eight times what rings alone reach, since each rank now sends an eighth, and again its blocks are too short. Sharing key/value heads moves the bend, as in the figure of section 15.7. (Llama 3's longest texts were divided like that, heads among 8 GPUs and tokens among 16 such groups, table 4 of its paper.)
 
 # %% [markdown]
 # ## Sending while you compute, by the clock
 # *More · 4 minutes*
 #
-# Does a step really take the longer of the two times, and not their sum? Between processes on one computer you can't see that well, as sending may take time from the same cores. So here is a link that takes nothing but time: what is sent arrives after as many seconds as its bytes need. We give it a speed at which blocks of about 512 tokens should just be hidden. (With 4 bytes a number that's $n = 2F/S$.)
+# Does a step really take the longer of the two times, and not their sum? Between processes on one computer you can't see that well, as sending may take time from the same cores. So we imitate a link by a delay: what is sent arrives after as many seconds as its bytes need. We give it a speed at which blocks of about 512 tokens should just be hidden. (With 4 bytes a number that's $n = 2F/S$.)
 
 
 # %%
@@ -1098,7 +1101,7 @@ for n in (128, 256, 512, 1024):
     print(f"{n:5} tokens {row}{step:8.1f}{waiting:15.1f}")
 
 # %% [markdown]
-# *A step takes about as long as the longer of the two. With short blocks that's the sending, with long ones the computing.* (Nothing is really sent here, so this tests only the order of the operations. A busy machine can shift the break-even, so compare the columns within a row. And from 512 to 1,024 tokens computing takes more than four times as long. Why, we haven't measured.) In the last column the program waits for the next block before it computes, and that takes about the sum. (With 1,024 tokens single times scatter by as much as the sending takes.) So the order of two lines decides between the longer time and the sum: `arriving = yield ...`, then compute, then `arriving()`.
+# *A step takes about as long as the longer of the two. With short blocks that's the sending, with long ones the computing.* (Nothing is really sent here, so this tests only the order of the operations. A busy machine can shift the break-even, so compare the columns within a row.) In the last column the program waits for the next block before it computes, and that takes about the sum. So the order of two lines decides between the longer time and the sum: `arriving = yield ...`, then compute, then `arriving()`.
 
 # %% [markdown]
 # ## What else can be divided
@@ -1152,7 +1155,7 @@ for length in (22, None):
     print(f"length={length}:", off)
 
 # %% [markdown]
-# **All send, and nobody receives.** With gloo `dist.send` returns when the message has been taken. If every rank of a ring sends first and receives afterward, each waits for the next one, and that one is busy sending. If a process ended, the others would soon hear of a closed connection. As long as all live, gloo lets them wait for half an hour by default. So `run_on_ranks` has a limit of its own, and its message says where each rank was:
+# **All send, and nobody receives.** With gloo `dist.send` returns when the message has been taken. If every rank of a ring sends first and receives afterward, each waits for the next one, and that one is busy sending. If a process ended, the others would soon hear of a closed connection. While all are alive, gloo keeps them waiting, for half an hour by default. So `run_on_ranks` has a limit of its own, and its message says where each rank was:
 
 
 # %%

@@ -108,7 +108,7 @@ WEIGHTS = torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.05, 0.85]])
         ("state_write", (torch.zeros(5, 3), torch.zeros(5), torch.zeros(3)), "at most 3 rows and columns"),
         ("recomputed_block", (4, 1, 2), r"row \(1\) and column \(2\)"),
         ("recomputed_block", (7, 0, 0), r"blocks \(7\) at most 6"),
-        ("tensor_parallel", (10, 5), r"P \(5\) must be at most 4"),
+        ("tensor_parallel", (10, 5), r"num_heads \(10\) must be at most 4"),
         ("tensor_parallel", (4, 3), r"P \(3\)"),
         ("window_places", (["a"] * 13, [(1, 0), (2, 0)]), r"tokens \(13\) times caches \(2\)"),
         ("window_places", (["a", "b"], [(2, 1)]), r"window \(2\).*sinks \(1\).*at most 2"),
