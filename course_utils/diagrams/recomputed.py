@@ -34,7 +34,7 @@ def recomputed_block(blocks: int = 4, row: int = 2, column: int = 1) -> Axes:
             _block(draw, j * BLOCK, y, BLOCK, _kind((i, j), (row, column)))
         here = 0.55 if i == row else 0.08
         draw.box(-GAP - 3 * WIDE, y + 0.08, WIDE, BLOCK - 0.16, f"Q{i}", "query", fill=here)
-        draw.box(-GAP - 2 * WIDE, y + 0.08, WIDE, BLOCK - 0.16, f"ō{i}", "output", fill=here)
+        draw.box(-GAP - 2 * WIDE, y + 0.08, WIDE, BLOCK - 0.16, f"dO{i}", "output", fill=here)
         draw.box(-GAP - WIDE, y + 0.08, WIDE, BLOCK - 0.16, "ℓ, mean", "cache", fill=here, size=NUMBER)
         draw.box(side + GAP, y + 0.08, WIDE, BLOCK - 0.16, f"dQ{i}", "query", fill=here)
     for j in range(blocks):
@@ -55,8 +55,9 @@ def recomputed_block(blocks: int = 4, row: int = 2, column: int = 1) -> Axes:
     _explain(draw, side + GAP + WIDE + 0.45, side)
     return draw.finish(
         f"A causal table of {blocks} by {blocks} blocks. The block in row {row} and column {column} is made again from queries "
-        f"{row}, the gradients of their outputs, their two numbers, and keys and values {column}. It adds to the gradients of queries {row}, keys "
-        f"{column} and values {column}. Blocks before it are dropped, later ones not made yet, those above the diagonal skipped."
+        f"{row}, the gradients of their outputs, their two numbers, and keys and values {column}. It adds to the gradients of "
+        f"queries {row}, keys {column} and values {column}. Blocks before it are dropped, later ones not made yet, those above "
+        "the diagonal skipped."
     )
 
 

@@ -9,30 +9,36 @@ from .palette import COLORS, LABEL, NUMBER, SHAPE, SOFT
 
 MOST = 4  # heads, and ranks
 ROW, TALL, GAP = 1.05, 0.72, 0.36  # inches: from one rank to the next, a matrix or a box, and from one to the next
-STRIPE, WIDE = 0.24, 0.6  # inches: a head's columns, and a head's rows
+STRIPE, WIDE, APART = 0.24, 0.6, 0.12  # inches: a head's columns, a head's rows, and between two matrices
 
 
-def tensor_parallel(num_heads: int, P: int) -> Axes:
+def tensor_parallel(num_heads: int, num_kv_heads: int, P: int) -> Axes:
     """A row for each rank: the same ``x``, its columns of the projections, its heads, its rows of ``W_o``, its part of the sum.
 
     Args:
-        num_heads: Heads of the whole layer, at most 4.
-        P: How many ranks; divides ``num_heads``.
+        num_heads: Query heads of the whole layer, at most 4.
+        num_kv_heads: Its key/value heads.
+        P: How many ranks; divides both.
 
     Source:
         Shoeybi et al., "Megatron-LM", 2019, figure 3b.
     """
-    require_sizes(num_heads=num_heads, P=P)
-    require_divides("P", P, "num_heads", num_heads)
+    require_sizes(num_heads=num_heads, num_kv_heads=num_kv_heads, P=P)
+    require_divides("num_kv_heads", num_kv_heads, "num_heads", num_heads)
+    require_divides("P", P, "num_kv_heads", num_kv_heads)
     if num_heads > MOST:
         raise ValueError(f"num_heads ({num_heads}) must be at most {MOST}: more cannot be read")
-    draw, each = Drawing(), num_heads // P
+    draw, query_part = Drawing(), num_heads * STRIPE
     for rank in range(P):
-        middle, own = -rank * ROW, range(rank * each, (rank + 1) * each)
+        middle = -rank * ROW
         x = _box(draw, 0.0, middle, "x", "plain", "all tokens", 0.75)
-        x = _matrix(draw, x, middle, num_heads, own, rank, by_columns=True)
+        _matrix(draw, x, middle, num_heads, rank, P, STRIPE, TALL)
+        x += query_part + APART
+        _matrix(draw, x, middle, num_kv_heads, rank, P, STRIPE, TALL)
+        x = _arrow(draw, x + num_kv_heads * STRIPE, middle)
         x = _box(draw, x, middle, "attention", "weights", "of its heads", 1.0)
-        x = _matrix(draw, x, middle, num_heads, own, rank, by_columns=False)
+        _matrix(draw, x, middle, num_heads, rank, P, WIDE, TALL / num_heads)
+        x = _arrow(draw, x + WIDE, middle)
         bar = _box(draw, x, middle, "part", "output", "", 0.6)
         draw.arrow((bar + 0.34, middle), (bar + 0.66, middle))
         draw.box(bar + 0.7, middle - TALL / 2, 0.75, TALL, "output", "output", fill=0.3)
@@ -41,19 +47,18 @@ def tensor_parallel(num_heads: int, P: int) -> Axes:
     draw.box(bar, bottom, 0.34, top - bottom, "", "cache", fill=0.3)
     draw.text(bar + 0.17, (top + bottom) / 2, "all_reduce", SHAPE, COLORS["cache"], rotation=90)
     draw.text(bar + 1.07, bottom - 0.08, "+ bₒ, once", NUMBER, SOFT, va="top")
-    for place, name in ((0.75 + GAP + num_heads * STRIPE / 2, "Wq Wk Wv"), (_second(num_heads), "Wo")):
-        draw.text(place, top + 0.08, name, LABEL, va="bottom", weight="bold")
-    heads = f"{each} of {num_heads} heads"
+    first = 0.75 + GAP
+    second = first + query_part + APART
+    third = second + num_kv_heads * STRIPE + GAP + 1.0 + GAP
+    widths = ((first, query_part, "Wq"), (second, num_kv_heads * STRIPE, "Wk Wv"), (third, WIDE, "Wo"))
+    for left, wide, name in widths:
+        draw.text(left + wide / 2, top + 0.08, name, LABEL, va="bottom", weight="bold")
     return draw.finish(
-        f"{P} ranks, each with the same x of all tokens. A rank has {heads}: their columns of the three projections and their "
+        f"{P} ranks, each with the same x of all tokens. A rank has {num_heads // P} of {num_heads} query heads and "
+        f"{num_kv_heads // P} of {num_kv_heads} key/value heads: their columns of the three projections and the query heads' "
         "rows of the output projection, in its color. What comes out is a part, and one all_reduce adds the parts up on every "
         "rank."
     )
-
-
-def _second(num_heads: int) -> float:
-    """The middle of the output projection."""
-    return 0.75 + GAP + num_heads * STRIPE + GAP + 1.0 + GAP + WIDE / 2
 
 
 def _box(draw: Drawing, x: float, middle: float, name: str, role: str, below: str, wide: float) -> float:
@@ -61,19 +66,21 @@ def _box(draw: Drawing, x: float, middle: float, name: str, role: str, below: st
     draw.box(x, middle - TALL / 2, wide, TALL, "", role)
     draw.text(x + wide / 2, middle + (0.1 if below else 0.0), name, LABEL, COLORS[role], weight="bold")
     draw.text(x + wide / 2, middle - 0.14, below, NUMBER, SOFT)
-    draw.arrow((x + wide + 0.02, middle), (x + wide + GAP - 0.02, middle))
-    return x + wide + GAP
+    return _arrow(draw, x + wide, middle)
+
+
+def _arrow(draw: Drawing, x: float, middle: float) -> float:
+    """From ``x`` to where the next one begins."""
+    draw.arrow((x + 0.02, middle), (x + GAP - 0.02, middle))
+    return x + GAP
 
 
 def _matrix(
-    draw: Drawing, x: float, middle: float, num_heads: int, own: range, rank: int, *, by_columns: bool
-) -> float:
-    """A stripe for each head, colored where the rank has it; where the next one begins."""
-    wide, high = (STRIPE, TALL) if by_columns else (WIDE, TALL / num_heads)
+    draw: Drawing, x: float, middle: float, num_heads: int, rank: int, P: int, wide: float, high: float
+) -> None:
+    """A stripe for each head, colored where the rank has it; beside one another if they are as high as the row."""
     for head in range(num_heads):
-        left = x + head * STRIPE if by_columns else x
-        bottom = middle - TALL / 2 if by_columns else middle + TALL / 2 - (head + 1) * high
-        draw.cell(left, bottom, wide, high, head, plotting.COLORS[rank] if head in own else "#E4E4E4")
-    right = x + (num_heads * STRIPE if by_columns else WIDE)
-    draw.arrow((right + 0.02, middle), (right + GAP - 0.02, middle))
-    return right + GAP
+        left = x + head * wide if high == TALL else x
+        bottom = middle - TALL / 2 if high == TALL else middle + TALL / 2 - (head + 1) * high
+        color = plotting.COLORS[rank] if head * P // num_heads == rank else "#E4E4E4"
+        draw.cell(left, bottom, wide, high, head, color)

@@ -200,7 +200,7 @@ check("15.2", merge_parts)
 # | `output`, `lse` | `(B, H, n, d_v)` and `(B, H, n)`, collected so far; before the first step 0 and minus infinity |
 # | returns | the new `output` and `lse` |
 #
-# The first block need not be the rank's own. A query that has seen nothing so far keeps 0 and minus infinity, and scores may be a few hundred. The arguments must stay as they are. `partial_attention(query, key, value, mask)` of the library may be used, and your `merge_parts` (or the library's `merge`). The mask is booleans, queries by keys. A query that sees nothing gets zeros, and minus infinity for its sum. The check takes the ranks of several rings through their steps, one after the other, and some see nothing in a block.
+# The first block need not be the rank's own. A query that has seen nothing so far keeps 0 and minus infinity, and scores may be a few hundred. The arguments must stay as they are. `partial_attention(query, key, value, mask)` of the library may be used (it takes fewer key/value heads than query heads), and your `merge_parts` (or the library's `merge`). The mask is booleans, queries by keys. A query that sees nothing gets zeros, and minus infinity for its sum. The check takes the ranks of several rings through their steps, one after the other, and some see nothing in a block.
 #
 # Example: a query at position 5 has seen a value 4 with `lse` 0. Now a block arrives with keys at positions 7 and 2, scores $0$ and $\ln 3$, and values 100 and 8. With a single document, `starts` `[0]`, the new output is 7. With documents that begin at 0 and 2 it is 7 as well, and with 0 and 3 the query sees neither key and the output stays 4.
 

@@ -42,7 +42,7 @@ torch.set_num_threads(1)  # small tensors: threads would only get in each other'
 # %% [markdown]
 # Attention pays for a text of $L$ tokens in two places. In training each head compares every query with every key, which makes $L^2$ weights. And while a model writes, it keeps the keys and values of everything that came before and reads them all at every step. For a sentence neither cost matters. A book has a few hundred thousand tokens.
 #
-# There are three ways out, and we take them all. You can compute **exactly the same** without ever holding all the weights at once. You can **look back less far**. Or you can give up the softmax and squeeze the past into a **state** that never grows.
+# There are three ways out, and we take them all. You can compute **exactly the same** without ever holding all the weights at once. You can **limit how far back** each token looks. Or you can give up the softmax and squeeze the past into a **state** that never grows.
 #
 # **You will learn to**
 #
@@ -87,7 +87,7 @@ print(f"one table at L = 32,768: {4 * 32_768**2 / 1e6:,.0f} MB")
 # %% [markdown]
 # The process holds several whole tables at once, and a text twice as long takes four times as much. At 32,768 tokens a *single* table, of one head in one layer, needs more than four gigabytes.
 #
-# While a model **writes**, the bill is a different one, a key and a value for each key/value head in each layer (lesson 07):
+# While a model **writes**, the bill is a different one. It keeps one key and one value for each key/value head in each layer (lesson 07):
 
 # %%
 layers, kv_heads, d_head = 32, 8, 128  # the sizes of Llama 3 8B
@@ -131,7 +131,7 @@ print(scores.grad)
 plotting.show(diagrams.recomputed_block(blocks=4, row=2, column=1))
 
 # %% [markdown]
-# *A block is made from its queries with their two numbers, from the gradients $\bar o$ of their outputs, and from its keys and values. It adds to three gradients, and then it's dropped.*
+# *A block is made from its queries with their two numbers, from the gradients of their outputs, and from its keys and values. It adds to three gradients, and then it's dropped. (A d before a name says gradient, here and in code: dO and `d_output` are $\bar o$.)*
 #
 # Here is the gradient of some queries, with keys and values in blocks and without a mask (FlashAttention, Dao et al., 2022, algorithm 4, with the single number of FlashAttention-2). It never holds more than one block of weights:
 
@@ -226,7 +226,7 @@ plotting.show(
 # %% [markdown]
 # *Each point was measured once, in a process of its own, minus what the process already held (`python -m experiments long_contexts`).* From 4,096 on, twice the length takes the explicit form about four times the memory. In blocks it at most doubles, and nearly all of it is five tensors of the text's length, the output, its gradient, and the gradients of queries, keys and values. We stopped the explicit form at 16,384, since it would have needed about 19 GB at 32,768.
 #
-# The third curve has blocks too, but leaves the backward pass to autograd, which keeps what each block has made. That curve grows as steeply as the explicit one. It lies lower only because of the mask, as it skips the blocks that are hidden, nearly half of them, while the explicit form makes all weights, and tables for the mask on top. Without a mask, blocks left to autograd need *more* than the explicit form:
+# The third curve has blocks too, but leaves the backward pass to autograd, which keeps what each block has made. That curve grows as steeply as the explicit one. It lies lower here because of the mask. It skips the blocks that are hidden, nearly half of them, while the explicit form makes all weights, and tables for the mask on top. Without a mask, blocks left to autograd need *more* than the explicit form:
 
 # %%
 unmasked = measured("forward and backward, no mask", "length", "megabytes")
@@ -237,7 +237,7 @@ for kind, by_length in unmasked.items():
 # %% [markdown]
 # So blocks alone don't do it. What saves the memory is to throw each block away and compute it again.
 #
-# The price is that every score is computed twice. **Do exercise 14.1 now (6 minutes, {{exercises_link}}).**
+# The price is that every score is computed twice, once on the way forward and once on the way back. **Do exercise 14.1 now (6 minutes, {{exercises_link}}).** Its softmax has one more score, a sink that takes weight and gives nothing. (Section 14.3 says what for.)
 #
 # *More on this: the whole backward pass is exercise 14.2, and "What blocks cost" has the time.*
 
@@ -265,15 +265,17 @@ more = bits["latest 64"] - bits["latest 512"]  # (64,)
 
 # %%
 axes = plotting.new_axes(9.6, 3.2, columns=2)
-names = {"xlabel": "characters before", "ylabel": "bits per character"}
+names = {"xlabel": "position in the text", "ylabel": "bits per character"}
 plotting.curves(places, {name: bits[name] for name in shown}, ax=axes[0], **names)
 axes[1].plot(places, more, color="0.7", lw=1, label="each 64 characters")
 style = {"color": plotting.COLORS[0], "label": "each 512"}
 axes[1].plot(places[3::8] + 32, more.view(8, 8).mean(dim=1), "o-", **style)
 axes[1].set(xlabel=names["xlabel"], ylabel="more bits per character")
 axes[1].legend(frameon=False), axes[1].axhline(0, color="0.4", lw=0.8)
-for ax, title in zip(axes, ("", "latest 64 minus latest 512"), strict=True):
-    plotting.mark_places(ax, {"trained to here": 512}), ax.set_title(title, pad=16)
+titles = "five caches, three shown", "latest 64 minus latest 512"
+for ax, title in zip(axes, titles, strict=True):
+    plotting.mark_places(ax, {"trained to here": 512})
+    ax.set_title(title, pad=16, fontsize=11)
 
 # %%
 axes[0].set_ylim(0, None), axes[1].set_ylim(-0.02, 0.15)
@@ -406,7 +408,7 @@ for sinks, plain in pairs.items():
     print(f"{sinks}: {more:+.3f} bits against {plain}, plus or minus {wide:.3f}")
 
 # %% [markdown]
-# It has no sink at its first positions, so losing them costs it nothing: lesson 13 measured that none of its heads gives the first letter more than an even share.
+# That agrees with lesson 13, which measured that none of its heads gives the first letter more than an even share. It has no sink there to lose.
 #
 # **Do exercise 14.3 now (12 minutes).** There you write such a step, with the first positions kept.
 #
@@ -481,7 +483,7 @@ for n in (2, 4, 8):
     print(f"{n} queries and keys: rank {torch.linalg.matrix_rank(table).item()}")
 
 # %% [markdown]
-# The entries here are $(e^{i/4})^j$, which makes a Vandermonde matrix, and with different bases its rank is always $n$. So no state of a fixed size gives the softmax's weights exactly. (Nearly is another matter. In larger tables most of the rank is too small for a float64 to show.)
+# The entries here are $(e^{i/4})^j$, which makes a Vandermonde matrix, and with different bases its rank is always $n$. So no state of a fixed size gives the softmax's weights exactly. (Approximating them is another matter. In larger tables most of the rank is too small for a float64 to show.)
 #
 # Dividing by a sum is no obstacle, since a second, smaller state can hold it. **Do exercise 14.5 now (10 minutes).** It adds what the paper has and we left out, a feature map that keeps weights positive, and the division.
 #
@@ -601,7 +603,7 @@ plotting.show(
 # - **A pair is one token.** Its query and its key are made from the key's embedding, its value from the value's, and so one layer is enough.
 # - **Once or twice.** In one task every key comes once. In the other it comes twice, with two values of which the later counts. So 64 pairs have only 32 keys there.
 # - **Sizes.** Keys have size 8 and are scaled to length 1, values have size 64. So a state has $8 \cdot 64 = 512$ numbers, and a cache of 64 pairs $64 \cdot (8 + 64) = 4608$.
-# - **Five kinds** are trained with the same parameters and 1,000 updates, two with a softmax, three with a state that adds, decays, or follows the delta rule. Decay and $\beta$ are computed from each token and start near 1.
+# - **Five kinds** of the same size are trained for 1,000 updates, two with a softmax, three with a state that adds, decays, or follows the delta rule. Decay and $\beta$ are computed from each token and start near 1.
 
 # %%
 widgets.predict(
@@ -634,7 +636,7 @@ def shares(task, kind, d_head=8, updates=1000, columns=columns, **more):
 
 
 # %% [markdown]
-# Here are all kinds, each with its own rate:
+# Here are all kinds, each with the learning rate that suits it best:
 
 
 # %%
@@ -689,7 +691,7 @@ for kind in ("linear", "decay", "delta"):
 # %% [markdown]
 # As in section 14.5, it keeps more of the latest pairs than of the first.
 #
-# **Twice.** Here the rule decides, and the delta rule is ahead of the other states at every number of pairs. Adding is right half of the time at best. A sum doesn't depend on the order, so it can't tell which value came later. But the softmax isn't right more often either! It sees both values, and nothing in this layer says where a key is (lesson 08). If that's the reason, it should be enough to let its weights decay with each position. A *softmax with decay* (Lin et al., 2025) multiplies each exponential by all decays since its key, before the division. It then answers every question correctly.
+# **Twice.** Here the rule makes the difference, and the delta rule is ahead of the other states at every number of pairs. Adding is right half of the time at best. A sum doesn't depend on the order, so it can't tell which value came later. But the softmax isn't right more often either! It sees both values, and nothing in this layer says where a key is (lesson 08). If that's the reason, it should be enough to let its weights decay with each position. A *softmax with decay* (Lin et al., 2025) multiplies each exponential by all decays since its key, before the division. It then answers every question correctly.
 #
 # Why does a state's recall fall at all? **Do exercise 14.9 now (4 minutes), then read on.** It offers five explanations, and runs to test them.
 #
@@ -713,15 +715,21 @@ counts = counts[counts.abs().argsort(descending=True)]
 ax = plotting.new_axes(8.4, 2.4)
 
 # %%
+places = torch.arange(2, 65)
+signs = {"positive": (counts > 0, plotting.COLORS[1]), "negative": (counts < 0, "0.6")}
 ax.bar(0, 1, color=plotting.COLORS[2], label="the right one")
-ax.bar(range(2, 18), counts[:16], color=plotting.COLORS[1], label="the next 16")
-ax.bar(range(18, 65), counts[16:], color="0.7", label="the other 47")
-ax.axhline(0, color="0.4", lw=0.8), ax.legend(frameon=False, ncols=3, loc="lower right")
+for name, (chosen, color) in signs.items():
+    ax.bar(places[chosen], counts[chosen], color=color, label=name)
+ax.axhline(0, color="0.4", lw=0.8), ax.axvline(17.5, color="0.4", ls=":")
+ax.text(17, 0.95, "the 16 that overlap most", ha="right", va="top")
+
+# %%
+ax.legend(frameon=False, ncols=3, loc="lower right")
 ax.set(xlabel="pairs, by size", ylabel="how much it counts", xticks=[])
 plotting.show(
     ax,
     "Bars of one read. The right pair counts 1. Of the others, the 16 that overlap "
-    "most count 0.4 to 0.8, with either sign, the other 47 less and less.",
+    "most count 0.4 to 0.8, about half of them negative, the other 47 less and less.",
 )
 
 # %%
@@ -729,7 +737,7 @@ many = torch.randn(1000, 64, 8, generator=torch.Generator().manual_seed(1))
 many = F.normalize(many, dim=-1)
 squares = (many[:, 1:] @ many[:, 0, :, None]).square().squeeze(-1)  # (1000, 63)
 share = squares.topk(16, dim=1).values.sum(dim=1) / squares.sum(dim=1)
-print(f"in 1,000 such reads the 16 make up {share.mean():.0%} of the squares")
+print(f"in 1,000 such reads the 16 account for {share.mean():.0%} of the squares")
 
 # %% [markdown]
 # Two random directions in $d_k$ dimensions have a squared dot product of $1/d_k$ on average (lesson 01). With independent values of mean 0, the squared error should be $(N - 1)/d_k$ times the square of a value. And if that's the cause, it should vanish with keys at right angles:
@@ -769,7 +777,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# The formula fits. With more than nine pairs a read is mostly noise, worse than no answer at all if you needed the value itself. But a layer only has to find the value with the largest product, one of 128, and it can do that in spite of a lot of noise.
+# The formula fits. With more than nine pairs a read is mostly noise, worse than no answer at all if you needed the value itself. But a layer only has to find the value with the largest product, one of 128, and it can do that even through much noise.
 #
 # Is it this that makes the trained layers answer wrong? Let's remove the suspects and see. For each question we look for the 16 of the other 63 pairs whose keys overlap most with the key that's asked for, and let them write nothing. If overlap does the harm, that should help more than leaving out 16 pairs at random, and leaving out the 16 that overlap least shouldn't help at all. The sign should matter as well. A positive overlap pushes another pair's value forward, and a negative one pushes it back. Here are five trained layers of each kind:
 
@@ -817,7 +825,7 @@ known = 64 * shares("once", "linear")[:, -1].mean().item()
 print(f"a window of 512 numbers: {512 // (8 + 64)} pairs of 64, the state: {known:.0f}")
 
 # %% [markdown]
-# The state recalls far more than a window of its size. That depends on the sizes, though. A pair takes $d_k + d_v$ numbers in a window, while a state has $d_k \cdot d_v$ in all. Values of 8 numbers would do to tell 128 of them apart, and then a window of 512 numbers holds 32 pairs, as many as the state recalls. And a cache can grow with what it has to remember, which a state can't. Where keys come once, all three rules recalled equally much. When a key comes back, or there are too many, the rule decides *which* values stay.
+# The state recalls far more than a window of its size. That depends on the sizes, though. A pair takes $d_k + d_v$ numbers in a window, while a state has $d_k \cdot d_v$ in all. Eight numbers are enough to tell 128 values apart, and with such values a window of 512 numbers would hold 32 pairs, as many as this state recalls. And a cache can grow with what it has to remember, which a state can't. Where keys come once, all three rules recalled equally much. When a key comes back, or there are too many, the rule decides *which* values stay.
 #
 # *More on this: "Leave them out yourself" has the code of that experiment, "Larger keys, longer training" and "As far apart as possible" try what could help, and exercise 14.10 is an experiment of your own.*
 
@@ -912,11 +920,12 @@ out = {name: order.masked_fill(asked, -math.inf).topk(16, dim=-1).indices
        for name, order in orders.items()}
 for name, places in out.items():
     print(f"right without the 16 other pairs {name}: {right_without(places):.2f}")
-both = out["that are most positive"], out["that are most negative"]
-print(f"without both of these: {right_without(torch.cat(both, dim=-1)):.2f}")
+for name in ("drawn at random", "that are most negative"):
+    both = torch.cat((out["that are most positive"], out[name]), dim=-1)
+    print(f"without the most positive and those {name}: {right_without(both):.2f}")
 
 # %% [markdown]
-# Nearly every mistake is a value that this text gave to another key. (A layer that only guessed among these would do that too, so what decides is leaving pairs out.) After 400 updates the picture is that of section 14.7. And the last row shows what negative overlaps do. Leaving them out helps little while the positive ones are there, and much once those are gone. A positive overlap pushes a rival forward, and the negative ones add to the noise in which the rival can win.
+# Nearly every mistake is a value that this text gave to another key. (A layer that only guessed among these would do that too, so what decides is leaving pairs out.) After 400 updates the picture is that of section 14.7. And the last two rows show what negative overlaps do. Once the most positive ones are gone, leaving out the most negative ones as well helps more than leaving out as many at random.
 
 # %% [markdown]
 # ## Larger keys, longer training
@@ -962,11 +971,10 @@ print(f"least possible {120 / (8 * 127):.3f}, at random {1 / 8:.3f}")
 
 
 # %%
-def at_random_recalled(d_k, d_v, texts=100, pairs=64, keys=None):
+def at_random_recalled(d_k, d_v, texts=100, pairs=64):
     """The share of values found by the largest dot product, nothing trained."""
     rng = torch.Generator().manual_seed(1)
     k = F.normalize(torch.randn(texts, pairs, d_k, generator=rng), dim=-1)
-    k = k if keys is None else keys
     codes = F.normalize(torch.randn(128, d_v, generator=rng), dim=-1)
     said = torch.randint(0, 128, (texts, pairs), generator=rng)
     read = k @ (k.mT @ codes[said])  # (texts, pairs, d_v)
@@ -978,34 +986,6 @@ for d_k, d_v in ((8, 64), (16, 64), (8, 128)):
 
 # %% [markdown]
 # The three rank as in the trained layers, only lower. We don't know what training adds.
-#
-# The average isn't all, though. Keys could keep away from their nearest neighbor. In 8 dimensions there's a famous set of 120 lines, those of the lattice $E_8$, of which no two have a product above $\tfrac12$. Let's draw 64 keys of each text from these:
-
-
-# %%
-def lines_of_e8():
-    """120 directions, (120, 8): one of each pair of opposite roots."""
-    pairs = torch.combinations(torch.arange(8))  # (28, 2)
-    two = torch.zeros(2, 28, 8).scatter(2, pairs.expand(2, 28, 2), 1.0)
-    two[1].scatter_(1, pairs[:, 1:], -1.0)  # (1, 1) and (1, -1) at any two places
-    signs = torch.cartesian_prod(*[torch.tensor([0.5, -0.5])] * 8)  # (256, 8)
-    half = signs[(signs.prod(dim=1) > 0) & (signs[:, 0] > 0)]  # (64, 8)
-    return F.normalize(torch.cat((two.flatten(0, 1), half)), dim=-1)
-
-
-# %%
-lines = lines_of_e8()
-products = (lines @ lines.T).abs().fill_diagonal_(0)
-print(f"{len(lines)} lines, largest product {products.max():.2f}", end=", ")
-print(f"mean square {products.square().sum() / (120 * 119):.3f}")
-rng = torch.Generator().manual_seed(5)
-which = torch.rand(1000, 120, generator=rng).argsort(dim=1)[:, :64]  # of 1,000 texts
-signs = 2 * torch.randint(0, 2, (1000, 64, 1), generator=rng) - 1  # a line has two ends
-print(f"E8: {at_random_recalled(8, 64, 1000, keys=signs * lines[which]):.2f}", end=", ")
-print(f"random keys: {at_random_recalled(8, 64, 1000):.2f}")
-
-# %% [markdown]
-# Keys without near neighbors recall a little more than random ones. So near neighbors do some of the harm, and not all.
 
 # %% [markdown]
 # ## Which learning rate
@@ -1055,7 +1035,7 @@ print(f"decays {decays.mean():.2f} on average", end=" ")
 print(f"({torch.tensor(4.0).sigmoid():.2f} before training)")
 
 # %% [markdown]
-# It does, and its decays have become much smaller. That's most of the way to the 0.99 of the delta rule. It isn't that it saw more texts of four pairs. Here is the mixed training with ten times as many updates:
+# It does, and its decays have become much smaller. That's most of the way to the 0.99 of the delta rule. (One seed.) Could the reason be that it saw more texts of four pairs? Here is the mixed training with ten times as many updates:
 
 # %%
 short = shares("twice", "decay")[:, 0].mean()
@@ -1063,7 +1043,7 @@ long = shares("twice", "decay", updates=10_000)[0, 0]  # one seed
 print(f"of 4 pairs, mixed training: {short:.2f}, after 10,000 updates {long:.2f}")
 
 # %% [markdown]
-# So more training doesn't do it, but texts that are all short do. (Softmax with decay gets everything right in the mixed training. Why one decay for all lengths serves it, we haven't tested.)
+# So more training doesn't help. Training on short texts only does. (Softmax with decay gets everything right in the mixed training. Why one decay for all lengths serves it, we haven't tested.)
 
 # %% [markdown]
 # ## What blocks cost
@@ -1118,7 +1098,7 @@ lost, wide = compare("latest 64", "latest 512")
 print(f"a window of 64: {lost:+.3f}, plus or minus {wide:.3f}")
 
 # %% [markdown]
-# Cutting costs about as much as the window does. So within these errors we see no sign that what gets through the stack from farther back is of any use. And from 128 characters on there's nothing left to gain. The model sees farther back, but hardly uses it.
+# Cutting costs about as much as the window does. So within these errors we see no sign that what gets through the stack from farther back is of any use. And from 128 characters on there's nothing left to gain. (Cut to 256 it does even a little better than with all 512.) The model sees farther back, but hardly uses it.
 #
 # Could it, if that were worth more? Let's try something that ought to help a lot. The model reads 48 characters that it has read before, word for word. Between the two are up to 300 other characters, so that everything stays within the 512 of its training. How many bits does the copy save, compared with an unrelated text in its place? To see whether it's the copy that helps, or just the words, we also try the same words in another order:
 
@@ -1372,7 +1352,7 @@ for number, layer in enumerate(model.layers):
 # ## Layers of several kinds
 # *More · 7 minutes*
 #
-# Many models that were built for long texts mix kinds of layers, a few that look at everything and many that are cheaper. Lieber et al. (Jamba, 2024, section 6) found that a model of states alone did worse at learning from examples in its prompt than the mixture did. We count what a mixture saves, and haven't trained one. (The first in this list has one kind only.)
+# Many models that were built for long texts mix kinds of layers, a few that look at everything and many that are cheaper. Lieber et al. (Jamba, 2024, section 6) found that a model of states alone did worse at learning from examples in its prompt than the mixture did. We count what a mixture saves, and haven't trained one. (Mistral, with one kind only, is there for comparison.)
 #
 # | model | layers |
 # |---|---|

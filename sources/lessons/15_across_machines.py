@@ -11,7 +11,7 @@
 #
 # By the end you can divide attention among several machines, by heads or by tokens, and say how many bytes that costs.
 #
-# {{colab_link}} · short path about 118 minutes with its exercises (63 + 55), everything about 4 hours · builds on lessons 04, 05, 06 and 07
+# {{colab_link}} · short path about 119 minutes with its exercises (64 + 55), everything about 4 hours · builds on lessons 04, 05, 06 and 07
 
 # %% tags=["setup"]
 import math
@@ -48,7 +48,7 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=88)
 torch.set_num_threads(1)
 
 # %% [markdown]
-# A model may not fit on one machine, and neither may a long text. Then we cut it up, and the machines send each other what they need. In this lesson your notebook starts a few processes on your own computer that can't see into one another and know only what they're sent. Each process is called a **rank**, and the same word is used for its number. In a room full of machines the same function would run on every one of them.
+# A model can be too large for one machine, and so can a long text. Then we cut it up, and the machines send each other what they need. In this lesson your notebook starts a few processes on your own computer that can't see into one another and know only what they're sent. Each process is called a **rank**, and the same word is used for its number. On a real cluster every machine would run the same function.
 #
 # **You will learn to**
 #
@@ -143,7 +143,7 @@ plotting.show(
 # Here $W_{o,r}$ holds the rows of $W_o$ for those heads, and $b_o$ is added once. The sum over ranks is one `all_reduce`:
 
 # %%
-plotting.show(diagrams.tensor_parallel(num_heads=4, P=2))
+plotting.show(diagrams.tensor_parallel(num_heads=4, num_kv_heads=2, P=2))
 
 # %% [markdown]
 # This is **tensor parallelism** (Shoeybi et al., 2019). (`nn.Linear` stores a matrix transposed, so what are columns in the formula are rows of `weight`, and the other way around.) First we try it without any processes, on two parts:
@@ -161,7 +161,7 @@ print("  of the sum, below 1e-12", bool((total - whole(x)).abs().max() < 1e-12))
 # %% [markdown]
 # **Do exercise 15.1 now (12 minutes, {{exercises_link}}), then read on.**
 #
-# Going backward, every term of a sum gets the sum's gradient unchanged, so each rank can go back through its own heads by itself. The gradients of its own weights stay at home. Of the gradient of $x$ it finds a share, and a second `all_reduce` adds up the shares:
+# Going backward, every term of a sum gets the sum's gradient unchanged, so each rank can go back through its own heads by itself. The gradients of its own weights stay at home. Of the gradient of $x$ it gets only its heads' share, and a second `all_reduce`, at the left end of the picture, adds up the shares:
 
 
 # %%
@@ -189,7 +189,7 @@ for rank, (output, d_x) in enumerate(ranks):
 x = x.detach()
 
 # %% [markdown]
-# To sum a tensor over $P$ ranks in a ring, each sends $2\,(P-1)/P$ times its bytes (Patarasuk and Yuan, 2009). However many ranks there are, that stays below twice the tensor. Section 15.9 (*more*) runs this algorithm, and compares the formula with what really goes out.
+# To sum a tensor over $P$ ranks in a ring, each sends $2\,(P-1)/P$ times its bytes (Patarasuk and Yuan, 2009): in $P - 1$ steps a part of size $1/P$ to be added up, and in $P - 1$ more a finished part. However many ranks there are, that stays below twice the tensor. ("An all_reduce, message by message", *more*, runs it.)
 #
 # Two limits remain. There are only so many heads, and if there are fewer key/value heads than ranks (lesson 07), several ranks need a copy of the same one. And the tokens aren't divided at all: each rank has $x$ of **all tokens**. For a long text we have to cut the other way.
 
@@ -240,6 +240,7 @@ for left, right, distance in ((4, 7, 3), (7, 8, 1)):
 ax.plot(7, 0.86, "^", ms=12, color="black", zorder=0)
 ax.set(xlim=(3, 10), ylim=(0.2, 2.2), yticks=[], xticks=[4, 5, 6, 7, 8])
 ax.spines[["left", "right", "top"]].set_visible(False)
+ax.spines["bottom"].set_bounds(3.6, 8.6)
 plotting.show(
     ax,
     "A beam with the first part at 4, of weight 1, and the second at 8, of weight 3. "
@@ -266,7 +267,7 @@ plotting.show(
 
 # %%
 axes = plotting.new_axes(9.6, 2.9, columns=4)
-row_ring = Ring(layout("contiguous", 48, 4))  # 48 tokens in a row
+row_ring = Ring(layout("contiguous", 48, 4))  # 48 tokens, 12 neighbors on each rank
 for step, ax in enumerate(axes):
     draw_scores(ax, row_ring, step)
     for rank, done in [(r, s) for r in range(4) for s in range(step + 1)]:
@@ -299,7 +300,7 @@ steps.show_first_state(
 steps
 
 # %% [markdown]
-# What does one rank's program look like? Here is the smallest one, in which each rank hands on its number and gets that of the rank before it. It's a **generator**. At the line `arriving = yield (x,)` it stops and shows what is to be sent. The caller starts the transfer and resumes the program at once. Later `arriving()` returns the tensors that have come in, waiting if necessary. Let's play the link for rank 0 by hand:
+# What does one rank's program look like? We want one that runs on real processes and, for a simulation, step by step in a single one. A Python **generator** can do both. Here is the smallest, in which each rank hands on its number and gets that of the rank before it. At the line `arriving = yield (x,)` it stops and shows what is to be sent. The caller starts the transfer and resumes the program at once. Later `arriving()` returns the tensors that have come in, waiting if necessary. Let's play the link for rank 0 by hand:
 
 
 # %%
@@ -424,7 +425,7 @@ widgets.predict(
 N = 2 * tensors[1].numel() * 8 // P  # bytes of a rank's keys and values
 sent = {}
 for i, name in enumerate(("ring", "gather")):
-    (sent[name],) = {results[i][2] for results in ranks}  # all ranks the same
+    sent[name] = ranks[0][i][2]  # forward, backward; as much from the other ranks
     how = "counted" if name == "ring" else "by formula"
     print(f"{name:7} forward, backward:", [n / N for n in sent[name]], "N,", how)
 used = {"all_gather": "gloo's all_gather", "reduce_scatter": "our reduce_scatter"}
@@ -449,27 +450,42 @@ print("by heads, the formula  ", all_reduce_bytes(num_bytes(tensors[3]), P), "by
 print("by tokens, what we sent", sent["ring"][0], "bytes")
 
 # %% [markdown]
-# And backward? Heads take one more `all_reduce`. In units of $N$:
+# And backward? Dividing by heads needs one more `all_reduce`. All together, in units of $N$:
 
 # %%
-print(f"{'P = 4, in N':16} forward  backward  together")
-for g in (1, 2, 8):
-    sends = {"by heads": (g * (P - 1),) * 2, "ring": (P - 1, 2 * P - 1)}
-    for name, (there, back) in (sends | {"gather": (P - 1, P - 1)}).items():
-        print(f"g = {g}, {name:9} {there:7} {back:9} {there + back:9}")
+axes, P = plotting.new_axes(9.6, 2.8, columns=3), 4
+for ax, g in zip(axes, (1, 2, 8), strict=True):  # query heads that share keys
+    sends = {"heads": (g * (P - 1),) * 2, "ring": (P - 1, 2 * P - 1)}
+    sends["gather"] = (P - 1, P - 1)
+    for place, (there, back) in enumerate(sends.values()):
+        ax.barh(place, there, color="0.35", label="forward")
+        ax.barh(place, back, left=there, color="#8CCBEF", label="backward")
+        ax.text(there + back, place, f" {there + back}", va="center")
+    ax.set_yticks(range(3), sends), ax.invert_yaxis()
+    ax.set(title=f"g = {g}", xlabel="sent by a rank, in N", xlim=(0, 56))
+
+# %%
+axes[0].legend(*[found[:2] for found in axes[0].get_legend_handles_labels()])
+plotting.show(
+    axes[0],
+    "Bytes in N on four ranks, forward and backward together. No shared keys: heads 6, "
+    "ring 10, gathering 6. If two query heads share, heads 12, if eight share, heads "
+    "48, and the others as before.",
+)
 
 # %% [markdown]
-# Without shared keys, forward and backward together, heads send less than a ring. With $g = 2$ on four ranks they send a fifth more, and with more sharing much more. That's attention alone. In training, ranks that divide tokens must also add up the gradients of the model's weights, as in data parallelism.
+# Without shared keys, dividing by heads sends less than a ring. If two query heads share their keys, it sends a fifth more, and with more sharing far more. That's attention alone. In training, ranks that divide tokens must also add up the gradients of the model's weights, as in data parallelism.
 #
-# Bytes aren't everything. By heads no rank waits under a causal mask, since all have the same tokens to look at. By tokens each rank needs all of the weights, but only its part of the text, and that's what lets the text grow.
+# Bytes aren't everything. By heads no rank waits under a causal mask, since all have the same tokens to look at, but the `all_reduce` comes when the attention is done and can't hide behind it. A ring's sending can (section 15.7). By tokens each rank needs all of the weights, but only its part of the text, and that's what lets the text grow.
 #
-# Back to the ring and gathering. In all, gathering sends less. But our version can't start computing until everything has arrived, so it pays for all the sending in time (section 15.7). And it costs **memory**. In a ring a rank has one block of keys and values in hand and one arriving, which is $2N$, and the more ranks there are, the smaller that gets. A rank that gathers has $P N$, the keys and values of the whole text, however many ranks there are. Dividing by heads, it has those of the whole text, too, but only its own heads' share, which is $N$. All in one table:
+# Back to the ring and gathering. In all, gathering sends less. But our version can't start computing until everything has arrived, so all its sending adds to the running time. And it costs **memory**. In a ring a rank has one block of keys and values in hand and one arriving, which is $2N$, and the more ranks there are, the smaller that gets. A rank that gathers has $P N$, the keys and values of the whole text, however many ranks there are. A rank that divides by heads also covers the whole text, but only for its own heads, which is $N$. All in one table:
 #
 # | | by heads | ring | gathering |
 # |---|---|---|---|
 # | sends forward | $g\,(P-1)\,N$ | $(P-1)\,N$ | $(P-1)\,N$ |
 # | sends backward | $g\,(P-1)\,N$ | $(2P-1)\,N$ | $(P-1)\,N$ |
 # | keys and values at hand | $N$ (at least one head's) | $2\,N$ | $P\,N$ |
+# | hides behind attention | no | yes | not in our version |
 # | who waits under a causal mask | nobody | depends on the layout | depends on the layout |
 # | at most | as many ranks as heads | as many as tokens | as many as tokens |
 #
@@ -479,12 +495,12 @@ for g in (1, 2, 8):
 # ## 15.6 A causal mask, and who has to wait
 # *Core · 6 minutes*
 #
-# A causal mask hides nearly half of all pairs of a query and a key, so nearly half of the work could be saved. How much of it does a ring save? Four ranks hold 48 tokens, twelve neighbors each, and no rank starts a step before all have finished the last one, so a step takes as long as the rank with the most to do. If the mask hides a whole block from a rank's queries, our library skips it. Otherwise it computes all of it.
+# A causal mask hides nearly half of all pairs of a query and a key, so nearly half of the work could be saved. How much of it does a ring save? Four ranks hold 48 tokens, twelve neighbors each (a **contiguous** layout), and no rank starts a step before all have finished the last one, so a step takes as long as the rank with the most to do. Our library skips a block that is wholly hidden and computes any other in full.
 
 # %%
 widgets.predict(
     "15.C",
-    "Neighboring tokens: how long does the ring take, compared with no mask at all?",
+    "Contiguous: how long does the ring take, compared with no mask at all?",
     choices=["about half as long", "three quarters as long", "as long, or nearly"],
 )
 
@@ -540,13 +556,13 @@ plotting.show(
 )
 
 # %% [markdown]
-# With neighboring tokens ("contiguous"), rank 3 computes all 144 pairs in every step, and the ring takes $4 \cdot 144 = 576$, as it would without a mask. Nothing is saved. In zigzag every rank has the same amount of work in every step, and the ring takes 324.
+# In the contiguous layout, rank 3 computes all 144 pairs in every step, and the ring takes $4 \cdot 144 = 576$, as it would without a mask. Nothing is saved. In zigzag every rank has the same amount of work in every step, and the ring takes 324.
 #
 # Why do all have the same? Take a rank $r$ and the keys of another rank $r'$. If $r' < r$, both chunks of $r$ see the early chunk of $r'$, and neither sees its late one. If $r' > r$, the early chunk of $r$ sees nothing of $r'$, and its late chunk sees both. That's two pairs of chunks of four, either way. (In step 0, with its own keys, each rank computes three of the four.) Now switch on the causal mask in the widget of section 15.4, and watch the bars in both layouts.
 #
 # The result stays the same, as long as each token carries its position in the text with it. **Do exercise 15.7 now (13 minutes).** There you count each rank's work under any division.
 #
-# *More on this: in exercises 15.6 and 15.8 you write zigzag and find a bug, and exercise 15.9 asks whether zigzag is always the best division. Section 15.8 counts single pairs.*
+# *More on this: in exercises 15.6 and 15.8 you write zigzag and find a bug, and exercise 15.9 asks whether zigzag is always the best division. "What a kernel leaves out" counts single pairs.*
 
 # %% [markdown]
 # ## 15.7 On paper: a real cluster
@@ -597,7 +613,7 @@ plotting.show(
 # *Eight ranks are faster than four, but not twice as fast, because they wait for what is sent (hatched).*
 
 # %% [markdown]
-# Here are the machines of the ring attention paper (its table 2) at their peak, with a causal mask in zigzag in the last column. NVLink connects the GPUs within a machine, InfiniBand connects machines, and TPUs are Google's chips:
+# The table shows the machines of the ring attention paper (its table 2) at peak speed. Its last column adds a causal mask, in zigzag. NVLink connects the GPUs within a machine, InfiniBand connects machines, and TPUs are Google's chips:
 
 # %%
 print(f"{'':19}{'n from':>8}{'4 query heads share':>22}{'and a causal mask':>20}")
@@ -609,7 +625,7 @@ for cluster in CLUSTERS:
 # %% [markdown]
 # Why twice as many tokens under the mask? In zigzag every step after the first computes half of the pairs, $2\,n^2 d$ operations, and still sends whole blocks. So $2\,n^2 d / F \ge 4\,n\,d / (g S)$, and $n$ doubles.
 #
-# (For InfiniBand the paper prints 24.5 thousand, but its own two columns give 24,960. And it's from 2023. An H100 with 989 · 10¹² operations and 50 GB a second would need 19,780 tokens.)
+# (For InfiniBand the paper prints 24.5 thousand, but its own two columns give 24,960. For an H100, newer than its chips, with 989 · 10¹² operations and 50 GB a second, it would be 19,780 tokens.)
 #
 # How much do more ranks speed up a text of a million tokens?
 
@@ -664,7 +680,7 @@ plotting.show(
 # %% [markdown]
 # *Beyond $g L S / F$ ranks (dotted lines) a longer ring is no faster.* The blocks have become too short to hide what is sent, and each rank still has to receive nearly all keys and values of the text, whatever $P$ is. Gathering, as modeled here, receives as much and computes only after that, so its time is the sum of the two and the ring's the larger one. At the bend it takes twice as long, and far from the bend it takes little more than the ring.
 #
-# All this is for the forward pass, without a mask. The ring's times are lower bounds. No machine reaches its peak, and starting a message takes time, which a model with one more constant for each step would show: with more and more ranks the flat part would fall again. The *speedups* could be off either way. If the chips did only half of their peak, the single rank that we compare with would be slower too, and the flat part would lie twice as high.
+# All this is for the forward pass, without a mask. The ring's times are lower bounds. No machine reaches its peak, and starting a message takes time, too. The *speedups* could be off either way. If the chips did only half of their peak, the single rank that we compare with would be slower too, and the flat part would lie twice as high.
 #
 # *More on this: "Sending while you compute" tries it with an imitated link, "The way back" has the backward pass, and "A ring for each head" shows how more ranks can still help.*
 
@@ -675,8 +691,8 @@ plotting.show(
 # 1. **Ranks** are processes with a memory of their own. A run gives you what each rank returned and printed, or an error that names a rank.
 # 2. **Heads** divide because the output projection is a sum over heads. That takes one `all_reduce` forward and one backward.
 # 3. **Tokens** divide because partial results merge by their `lse`. In a ring a rank has only one block of keys and values in hand and one arriving, forward. Forward it sends as much as dividing by heads does, or $1/g$ of that where $g$ query heads share their keys.
-# 4. **Counted**, our ring sends $(P-1)\,N$ forward and $(2P-1)\,N$ backward (more if gradients are float32 and keys aren't). Gathering sends as much forward and less backward, and holds more. Zigzag gives every rank the same work under a causal mask, if the text fills all places.
-# 5. **On paper**, with machines at their peak, for the forward pass without a mask, sending is free once a block has at least $F / (g S)$ tokens, with numbers of two bytes. With a causal mask in zigzag it takes twice as many. Past $g L S / F$ ranks a longer ring isn't faster. Dividing the heads as well helps, though that costs sending, too.
+# 4. **Counted**, our ring sends $(P-1)\,N$ forward and $(2P-1)\,N$ backward. Gathering sends as much forward and less backward, and holds more. Zigzag gives every rank the same work under a causal mask.
+# 5. **On paper**, with machines at their peak, for the forward pass without a mask, sending is free once a block has at least $F / (g S)$ tokens, with numbers of two bytes. With a causal mask in zigzag it takes twice as many. Past $g L S / F$ ranks a longer ring isn't faster.
 
 # %% tags=["nbval-ignore-output"]
 widgets.predictions()
@@ -694,7 +710,7 @@ widgets.predictions()
 
 # %% [markdown]
 # ## Check yourself
-# *Core · 2 minutes*
+# *Core · 3 minutes*
 #
 # <details><summary>1. Why can't two partial outputs be averaged half and half?</summary>
 #
@@ -706,9 +722,14 @@ widgets.predictions()
 # **In step 2.** Blocks move one rank up in each step. Rank 1 has its own keys in step 0, then those of rank 0, then those of rank 3.
 # </details>
 #
-# <details><summary>3. Under a causal mask zigzag finishes sooner than tokens in a row. Which of the two sends more?</summary>
+# <details><summary>3. Under a causal mask zigzag finishes sooner than contiguous. Which of the two sends more?</summary>
 #
 # **In our ring, neither.** The blocks are just as large and travel just as often.
+# </details>
+#
+# <details><summary>4. 32 query heads, 8 key/value heads, 8 ranks. Which sends less forward, dividing by heads or a ring, and by what factor?</summary>
+#
+# **The ring, a quarter as much.** Here $g = 32 / 8 = 4$ query heads share their keys.
 # </details>
 #
 # *Everything below is more, in no particular order.*
@@ -1092,7 +1113,7 @@ operations = 4 * 4 * 512**2 * 64  # of a step with 512 tokens, in four heads
 fastest = min(step_seconds(512, math.inf) for _ in range(40))
 bandwidth = 2 * operations / fastest / 512
 print("milliseconds  computing  sending  their sum  a step  waiting first")
-for n in (128, 256, 512, 1024):
+for n in (128, 256, 512, 768):
     ways = ((math.inf, False), (bandwidth, False), (bandwidth, True))  # in turn
     rounds = [[step_seconds(n, *way) for way in ways] for _ in range(15)]
     computing, step, waiting = (1000 * min(x) for x in zip(*rounds, strict=True))
