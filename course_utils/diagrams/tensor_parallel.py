@@ -41,12 +41,16 @@ def tensor_parallel(num_heads: int, num_kv_heads: int, P: int) -> Axes:
         x = _arrow(draw, x + WIDE, middle)
         bar = _box(draw, x, middle, "part", "output", "", 0.6)
         draw.arrow((bar + 0.34, middle), (bar + 0.66, middle))
-        draw.box(bar + 0.7, middle - TALL / 2, 0.75, TALL, "output", "output", fill=0.3)
+        draw.box(bar + 0.7, middle - TALL / 2, 0.75, TALL, "", "output", fill=0.3)
+        draw.text(bar + 1.075, middle + 0.1, "output", LABEL, COLORS["output"], weight="bold")
+        draw.text(bar + 1.075, middle - 0.14, "+ bₒ", NUMBER, SOFT)
         draw.text(-0.15, middle, f"rank {rank}", LABEL, plotting.COLORS[rank], ha="right", weight="bold")
     top, bottom = TALL / 2, -(P - 1) * ROW - TALL / 2
     draw.box(bar, bottom, 0.34, top - bottom, "", "cache", fill=0.3)
     draw.text(bar + 0.17, (top + bottom) / 2, "all_reduce", SHAPE, COLORS["cache"], rotation=90)
-    draw.text(bar + 1.07, bottom - 0.08, "+ bₒ, once", NUMBER, SOFT, va="top")
+    back = bottom - 0.3
+    draw.arrow((bar + 0.17, back), (0.375, back), style="--")
+    draw.text(bar / 2, back - 0.05, "backward: a second all_reduce adds up the gradients of x", NUMBER, SOFT, va="top")
     first = 0.75 + GAP
     second = first + query_part + APART
     third = second + num_kv_heads * STRIPE + GAP + 1.0 + GAP

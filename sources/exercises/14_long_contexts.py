@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 14 · Long contexts: exercises
 #
-# Ten exercises, 31 points. By the end you have sent gradients back through attention without a table of all weights, written a cache that never grows, and attention that keeps a state in place of a cache, in steps and in chunks, and found out what such layers reach and remember. Then your own pieces meet two trained models.
+# Ten exercises, 31 points. By the end you have sent gradients back through attention without a table of all weights, written a cache that never grows, and attention that keeps a state in place of a cache, in steps and in chunks, and found out what such layers reach and remember. Then pieces of yours meet two trained models.
 #
 # {{colab_link}} · short path about 48 minutes, everything about 135 · builds on {{lesson_link}}
 #
@@ -532,7 +532,7 @@ check("14.5", linear_attention)
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# In both sums $\phi(q_i)$ is the same in every term. Take it out of the sums. What is left of the one below the line?
+# In both sums $\phi(q_i)$ is the same in every term. Take it out of the sums. What is left of the denominator?
 # </details>
 # <details><summary>Hint 2: pseudocode</summary>
 #
@@ -755,7 +755,7 @@ for size in (12, 4):
 # | `chunk_size` | positions of a chunk; the last one may have fewer |
 # | returns | `(B, L, d_v)` |
 #
-# It must stay in chunks. In one case the check watches what you hold and counts the operations, 2,000 for 16 chunks.
+# It must stay in chunks. In one case the check watches what you hold, and allows at most 2,000 operations for 16 chunks.
 
 # %% tags=["exercise"]
 def mean_in_chunks(query, key, value, chunk_size):

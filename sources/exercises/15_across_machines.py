@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 15 · Across machines: exercises
 #
-# Ten exercises, 34 points. By the end you have cut an attention into heads for several ranks, merged attention over parts of the keys, written a program that real ranks run, counted what each of them sends and computes, and found out which division fits which job. Then your pieces run a language model on four processes.
+# Ten exercises, 34 points. By the end you have divided attention's heads among ranks, merged attention over parts of the keys, written a program that real ranks run, counted what each of them sends and computes, and found out which division fits which job. Then your pieces run a language model on four processes.
 #
 # {{colab_link}} · short path about 55 minutes, everything about 2 hours · builds on {{lesson_link}}
 #
@@ -118,7 +118,7 @@ check("15.1", head_shard)
 # ### 15.2 · Merge two partial results
 # 3 points · difficulty 3 of 5 · 10 minutes · core
 #
-# Write `merge_parts(output_1, lse_1, output_2, lse_2)`, which makes attention over all keys out of attention over two parts of them. Each output was already divided by the sum of exponentials over its own part. The page says how much each part counts. Here you compute it from the `lse` alone, without overflow. A query that has seen nothing in a part has output 0 and an `lse` of minus infinity there. One that has seen nothing in either of them keeps both. An `lse` can be a few hundred, positive or negative, and the two that belong to a query may differ by hundreds. Its exponential is then more than a float32 can hold, or so little that it becomes 0.
+# Write `merge_parts(output_1, lse_1, output_2, lse_2)`, which makes attention over all keys out of attention over two parts of them. Each output was already divided by the sum of exponentials over its own part. The page says how much each part counts. Here you compute it from the `lse` alone, without overflow. A query that has seen nothing in a part has output 0 and an `lse` of minus infinity there. If it saw nothing in either part, the merged output is again 0 and the `lse` minus infinity. An `lse` can be a few hundred, positive or negative, and the two that belong to a query may differ by hundreds. Then its exponential overflows a float32 or underflows to 0.
 #
 # | argument | shape |
 # |---|---|

@@ -103,7 +103,7 @@ print(f"{seconds:.1f} s, including starting and stopping three Pythons")
 #
 # `dist.all_reduce` is a **collective** operation, one that all ranks call together. Their tensors are added up, and each rank waits until it has the sum. For tensors on the CPU, a library inside PyTorch called **gloo** does the sending.
 #
-# On real machines a launcher such as `torchrun` starts one rank for each GPU, and NVIDIA's library NCCL sends from GPU to GPU. Here, and in Colab, all ranks share one machine, which gives you the right numbers, but no more speed than its cores have.
+# On real machines a launcher such as `torchrun` starts one rank for each GPU, and NVIDIA's library NCCL sends from GPU to GPU. Here, and in Colab, all ranks share one machine, which gives you the right numbers, but can't run faster than this computer's cores allow.
 #
 # What if a rank crashes before it gets to the collective call? The others wait, or they fail with a message about a closed connection. `run_on_ranks` ends them all and names a rank that failed:
 
@@ -161,7 +161,7 @@ print("  of the sum, below 1e-12", bool((total - whole(x)).abs().max() < 1e-12))
 # %% [markdown]
 # **Do exercise 15.1 now (12 minutes, {{exercises_link}}), then read on.**
 #
-# Going backward, every term of a sum gets the sum's gradient unchanged, so each rank can go back through its own heads by itself. The gradients of its own weights stay at home. Of the gradient of $x$ it gets only its heads' share, and a second `all_reduce`, at the left end of the picture, adds up the shares:
+# Going backward, every term of a sum gets the sum's gradient unchanged, so each rank can go back through its own heads by itself. The gradients of its own weights stay at home. Of the gradient of $x$ it gets only its heads' share, and a second `all_reduce` (the dashed arrow) adds up the shares:
 
 
 # %%
@@ -231,14 +231,14 @@ ax.plot([3.6, 8.6], [1, 1], color="0.5", lw=3, zorder=0)
 for at, weight, name in ((4, 1, "first part"), (8, 3, "second part")):
     for i in range(weight):  # a pile of equal weights on the beam
         ax.plot(at, 1.16 + 0.3 * i, "s", ms=11, color="0.35")
-    ax.text(at + 0.2, 1.15 + 0.15 * weight, f" {name}: {weight}")
+    ax.text(at + 0.2, 1.15 + 0.15 * weight, f" {name}: weight {weight}")
 for left, right, distance in ((4, 7, 3), (7, 8, 1)):
-    ax.annotate("", (left, 0.8), (right, 0.8), arrowprops={"arrowstyle": "<->"})
-    ax.text((left + right) / 2, 0.42, f"distance {distance}", ha="center")
+    ax.annotate("", (left, 0.62), (right, 0.62), arrowprops={"arrowstyle": "<->"})
+    ax.text((left + right) / 2, 0.28, f"distance {distance}", ha="center")
 
 # %%
 ax.plot(7, 0.86, "^", ms=12, color="black", zorder=0)
-ax.set(xlim=(3, 10), ylim=(0.2, 2.2), yticks=[], xticks=[4, 5, 6, 7, 8])
+ax.set(xlim=(3, 10), ylim=(0.1, 2.2), yticks=[], xticks=[4, 5, 6, 7, 8])
 ax.spines[["left", "right", "top"]].set_visible(False)
 ax.spines["bottom"].set_bounds(3.6, 8.6)
 plotting.show(
@@ -300,7 +300,7 @@ steps.show_first_state(
 steps
 
 # %% [markdown]
-# What does one rank's program look like? We want one that runs on real processes and, for a simulation, step by step in a single one. A Python **generator** can do both. Here is the smallest, in which each rank hands on its number and gets that of the rank before it. At the line `arriving = yield (x,)` it stops and shows what is to be sent. The caller starts the transfer and resumes the program at once. Later `arriving()` returns the tensors that have come in, waiting if necessary. Let's play the link for rank 0 by hand:
+# What does one rank's program look like? We want one that runs on real processes and, for a simulation, step by step in a single one. A Python **generator** can do both. Here is the smallest, in which each rank hands on its number and gets that of the rank before it. At the line `arriving = yield (x,)` the program pauses and hands its caller the tensors to send. The caller starts the transfer and resumes the program at once, and what it passes to `send` becomes the value of the `yield`. Later `arriving()` returns the tensors that have come in, waiting if necessary. When the program returns, its result comes in a `StopIteration`. Let's play the link for rank 0 by hand:
 
 
 # %%
@@ -417,7 +417,7 @@ for i, way in enumerate(("ring", "gather")):
 # %%
 widgets.predict(
     "15.B",
-    "Four ranks, forward and backward. Where does a rank send more bytes?",
+    "Four ranks, forward and backward. With which method does a rank send more bytes?",
     choices=["in the ring", "in gathering", "as many in both"],
 )
 
@@ -450,42 +450,43 @@ print("by heads, the formula  ", all_reduce_bytes(num_bytes(tensors[3]), P), "by
 print("by tokens, what we sent", sent["ring"][0], "bytes")
 
 # %% [markdown]
-# And backward? Dividing by heads needs one more `all_reduce`. All together, in units of $N$:
+# And backward? Dividing by heads needs one more `all_reduce`. Here is everything together, when 1, 2 or 8 query heads share their keys. The unit is a rank's keys and values if none are shared:
 
 # %%
 axes, P = plotting.new_axes(9.6, 2.8, columns=3), 4
 for ax, g in zip(axes, (1, 2, 8), strict=True):  # query heads that share keys
-    sends = {"heads": (g * (P - 1),) * 2, "ring": (P - 1, 2 * P - 1)}
-    sends["gather"] = (P - 1, P - 1)
+    sends = {"heads": (P - 1, P - 1), "ring": ((P - 1) / g, (2 * P - 1) / g)}
+    sends["gather"] = ((P - 1) / g, (P - 1) / g)
     for place, (there, back) in enumerate(sends.values()):
         ax.barh(place, there, color="0.35", label="forward")
         ax.barh(place, back, left=there, color="#8CCBEF", label="backward")
-        ax.text(there + back, place, f" {there + back}", va="center")
+        ax.text(there + back, place, f" {there + back:g}", va="center")
     ax.set_yticks(range(3), sends), ax.invert_yaxis()
-    ax.set(title=f"g = {g}", xlabel="sent by a rank, in N", xlim=(0, 56))
+    ax.set(title=f"g = {g}", xlabel="sent by a rank", xlim=(0, 12))
 
 # %%
-axes[0].legend(*[found[:2] for found in axes[0].get_legend_handles_labels()])
+shown = [found[:2] for found in axes[2].get_legend_handles_labels()]
+axes[2].legend(*shown, loc="lower right")
 plotting.show(
     axes[0],
-    "Bytes in N on four ranks, forward and backward together. No shared keys: heads 6, "
-    "ring 10, gathering 6. If two query heads share, heads 12, if eight share, heads "
-    "48, and the others as before.",
+    "Bytes sent on four ranks, forward and backward. Heads always 6. The ring 10 "
+    "without shared keys, 5 if two query heads share, 1.25 if eight share. Gathering "
+    "6, 3 and 0.75.",
 )
 
 # %% [markdown]
-# Without shared keys, dividing by heads sends less than a ring. If two query heads share their keys, it sends a fifth more, and with more sharing far more. That's attention alone. In training, ranks that divide tokens must also add up the gradients of the model's weights, as in data parallelism.
+# Without shared keys, dividing by heads sends less than a ring. Sharing makes tokens cheaper to divide, and not heads, since what heads send are outputs. That's attention alone. In training, ranks that divide tokens must also add up the gradients of the model's weights, as in data parallelism.
 #
-# Bytes aren't everything. By heads no rank waits under a causal mask, since all have the same tokens to look at, but the `all_reduce` comes when the attention is done and can't hide behind it. A ring's sending can (section 15.7). By tokens each rank needs all of the weights, but only its part of the text, and that's what lets the text grow.
+# Bytes aren't everything. By heads no rank waits under a causal mask, since all have the same tokens to look at, but the `all_reduce` comes when the attention is done and can't hide behind it. A ring's sending can (section 15.7). Divided by tokens, each rank holds all weights but only part of the text, so the text can grow with the ranks.
 #
-# Back to the ring and gathering. In all, gathering sends less. But our version can't start computing until everything has arrived, so all its sending adds to the running time. And it costs **memory**. In a ring a rank has one block of keys and values in hand and one arriving, which is $2N$, and the more ranks there are, the smaller that gets. A rank that gathers has $P N$, the keys and values of the whole text, however many ranks there are. A rank that divides by heads also covers the whole text, but only for its own heads, which is $N$. All in one table:
+# Back to the ring and gathering. In all, gathering sends less. But our version can't start computing until everything has arrived, so all its sending adds to the running time. And it costs **memory**. Besides its own keys and values, a rank of the ring has one block in hand and one arriving, which is $2N$, and the more ranks there are, the smaller that gets. A rank that gathers has $P N$, the keys and values of the whole text, however many ranks there are. A rank that divides by heads also covers the whole text, but only for its own heads, which is $N$. All in one table:
 #
 # | | by heads | ring | gathering |
 # |---|---|---|---|
 # | sends forward | $g\,(P-1)\,N$ | $(P-1)\,N$ | $(P-1)\,N$ |
 # | sends backward | $g\,(P-1)\,N$ | $(2P-1)\,N$ | $(P-1)\,N$ |
-# | keys and values at hand | $N$ (at least one head's) | $2\,N$ | $P\,N$ |
-# | hides behind attention | no | yes | not in our version |
+# | keys and values, besides its own | $N$ (at least one head's) | $2\,N$ | $P\,N$ |
+# | hides behind attention | no | forward, if blocks are long enough | not in our version |
 # | who waits under a causal mask | nobody | depends on the layout | depends on the layout |
 # | at most | as many ranks as heads | as many as tokens | as many as tokens |
 #
@@ -616,11 +617,12 @@ plotting.show(
 # The table shows the machines of the ring attention paper (its table 2) at peak speed. Its last column adds a causal mask, in zigzag. NVLink connects the GPUs within a machine, InfiniBand connects machines, and TPUs are Google's chips:
 
 # %%
-print(f"{'':19}{'n from':>8}{'4 query heads share':>22}{'and a causal mask':>20}")
+print(f"{'':19}{'F':>9}{'S':>9}{'n from':>8}{'4 heads share':>16}{'and a mask':>13}")
 for cluster in CLUSTERS:
     block = smallest_hidden_block(cluster)
     shared = smallest_hidden_block(cluster, heads_per_kv_head=4)
-    print(f"{cluster.name:19}{block:8,.0f}{shared:22,.0f}{2 * shared:20,.0f}")
+    rates = f"{cluster.flops:9.1e}{cluster.bandwidth:9.1e}"
+    print(f"{cluster.name:19}{rates}{block:8,.0f}{shared:16,.0f}{2 * shared:13,.0f}")
 
 # %% [markdown]
 # Why twice as many tokens under the mask? In zigzag every step after the first computes half of the pairs, $2\,n^2 d$ operations, and still sends whole blocks. So $2\,n^2 d / F \ge 4\,n\,d / (g S)$, and $n$ doubles.
@@ -688,9 +690,9 @@ plotting.show(
 # ## Recap
 # *Core · 2 minutes*
 #
-# 1. **Ranks** are processes with a memory of their own. A run gives you what each rank returned and printed, or an error that names a rank.
+# 1. **Ranks** are processes with a memory of their own. `run_on_ranks` hands you what each rank returned and printed, or an error that names a rank.
 # 2. **Heads** divide because the output projection is a sum over heads. That takes one `all_reduce` forward and one backward.
-# 3. **Tokens** divide because partial results merge by their `lse`. In a ring a rank has only one block of keys and values in hand and one arriving, forward. Forward it sends as much as dividing by heads does, or $1/g$ of that where $g$ query heads share their keys.
+# 3. **Tokens** divide because partial results merge by their `lse`. In a ring a rank has only one block of keys and values in hand and one arriving besides its own. Forward it sends as much as dividing by heads does, or $1/g$ of that where $g$ query heads share their keys.
 # 4. **Counted**, our ring sends $(P-1)\,N$ forward and $(2P-1)\,N$ backward. Gathering sends as much forward and less backward, and holds more. Zigzag gives every rank the same work under a causal mask.
 # 5. **On paper**, with machines at their peak, for the forward pass without a mask, sending is free once a block has at least $F / (g S)$ tokens, with numbers of two bytes. With a causal mask in zigzag it takes twice as many. Past $g L S / F$ ranks a longer ring isn't faster.
 
@@ -817,7 +819,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# So each half sends half of the formula. Between the two, a rank holds $1/P$ of the sum. Megatron-LM does its work on single tokens (norms, dropout) at that point, and calls that sequence parallelism (Korthikanti et al., 2022). Does gloo send as much? Our `Communicator` adds up what it hands to the next rank, and for a collective operation it adds the formula. On Linux one can ask the system how many bytes really went from process to process (`python -m experiments traffic`):
+# So each half sends half of the formula. Between the two, a rank holds $1/P$ of the sum. There Megatron-LM computes what acts on each token alone (norms, dropout), and calls that sequence parallelism (Korthikanti et al., 2022). Does gloo send as much? Our `Communicator` adds up what it hands to the next rank, and for a collective operation it adds the formula. On Linux one can ask the system how many bytes really went from process to process (`python -m experiments traffic`):
 
 # %%
 for row in read_rows("traffic"):
@@ -901,7 +903,7 @@ for P in (2, 4, 8, 16, 32, 64):
 # ## What is kept, measured
 # *More · 5 minutes*
 #
-# Keys and values aren't all. A rank also has its queries, its output, and at least one table of weights, for its queries and the keys that it attends to at once. In tensors of $L / P$ tokens a ring holds eight (query, key, value, output, two in hand, two arriving), and gathering $4 + 2P$. For one head of size 16 and 1,024 tokens:
+# Keys and values aren't all. A rank also has its queries, its output, and at least one table of weights, for its queries and the keys that it attends to at once. A ring holds eight tensors of $L / P$ tokens each (query, key, value, output, two in hand, two arriving), and gathering $4 + 2P$. For one head of size 16 and 1,024 tokens:
 
 # %%
 def kilobytes(P, count, keys_at_once, L=1024, d=16):
@@ -915,7 +917,7 @@ for P in (2, 8, 64):
         print(f"{P:2} ranks, {way:6}: held {held:5.0f} kB, a table {table:6.1f} kB")
 
 # %% [markdown]
-# That's by hand. Let's count all tensors that a rank really has at once, on 2 to 64 ranks. One process is enough for that, if what arrives is a copy. A third method gathers first and then goes through the keys in blocks, forward and backward, by lesson 14's `attention_in_blocks`:
+# That's by hand, with one table. In fact scores, weights and what comes between them are there at once. Let's count all tensors that a rank really has, on 2 to 64 ranks. One process is enough for that, if what arrives is a copy. A third method gathers first and then goes through the keys in blocks, forward and backward, by lesson 14's `attention_in_blocks`:
 
 
 # %%
@@ -972,6 +974,8 @@ for ax, (title, curves) in zip(axes, both.items(), strict=True):
     plotting.curves(torch.tensor(counts), curves, ax=ax, **labels)
     ax.loglog(), ax.axhline(2 * 1024 * 16 * 4 / 1000, color="0.4", ls=":", lw=1)
     ax.text(2, 100, "all keys and values", va="top", fontsize=9)
+    if title == "backward":
+        ax.axhline(4 * 1024 * 16 * 4 / 1000, color="0.4", ls=":", lw=1)
     ax.set_title(title), ax.minorticks_off(), ax.set_xticks(counts, counts)
     ax.set_yticks([10, 100, 1000, 10_000], ["10", "100", "1,000", "10,000"])
     ax.set_ylim(9, 15_000)
@@ -990,7 +994,7 @@ for direction, found in (("forward", forward), ("backward", back)):
     print(f"{direction}, kB on 64 ranks: {last}")
 
 # %% [markdown]
-# *Dotted: the keys and values of the whole text, 131 kB, which every rank that gathers has, however many ranks there are.* Attending to all of them at once makes tables of shape $(L/P, L)$. Block by block they have shape $(L/P, L/P)$. On two ranks one such small table takes 1,049 kB, so there it's the tables that count. But twice as many ranks make a table a quarter as large. So the third curve turns flat at the dotted line, backward at twice that, since the gradients are there too. On 64 ranks it lies at ten to twelve times the memory of the ring. With whole tables it's more than twenty times. A fused **kernel**, one program on the chip for all of attention, would make no tables at all. (What an operation uses inside itself for a moment isn't counted here.)
+# *Dotted: the keys and values of the whole text, 131 kB, which every rank that gathers has, however many ranks there are.* Attending to all of them at once makes tables of shape $(L/P, L)$. Block by block they have shape $(L/P, L/P)$. On two ranks one such small table takes 1,049 kB, so there it's the tables that count. But twice as many ranks make a table a quarter as large. So the third curve turns flat at the dotted line, backward at the second one, twice as high, where there's room for their gradients, too. On 64 ranks it lies at ten to twelve times the memory of the ring. With whole tables it's more than twenty times. A fused **kernel**, one program on the chip for all of attention, would make no tables at all. (What an operation uses inside itself for a moment isn't counted here.)
 #
 # All three compute the attention weights again on the way back, so no table is kept. In the ring, each rank keeps only its own query, key, value and output, and its `lse`. Gathering keeps all keys and values as well. It could throw them away and gather again, which costs another $(P-1)\,N$.
 
@@ -1041,7 +1045,7 @@ print("sent:", sent[0].item() / num_bytes(shares[1][0], shares[2][0]), "N")
 # ## A ring for each head
 # *More · 4 minutes*
 #
-# More ranks do help if they divide the heads as well. Give each of the 32 heads its own ring of 32 ranks, and all 1,024 have work. But dividing the heads sends something, too. It's one `all_reduce`, or four *all-to-alls*, in which each rank sends every other one a part of its own (section 15.11). The rings go over InfiniBand. What the heads send may do so too, or over NVLink, if the ranks that share a block are in one machine:
+# More ranks do help if they divide the heads as well. Give each of the 32 heads its own ring of 32 ranks, and all 1,024 have work. But dividing the heads sends something, too. It's one `all_reduce`, or four *all-to-alls*, in which each rank sends every other one a part of its own (section 15.11). The rings go over InfiniBand. The heads' exchange can use InfiniBand as well, or NVLink if the ranks that share a block are in one machine:
 
 # %%
 sizes = {"L": 10**6, "d_head": 128}

@@ -165,8 +165,7 @@ function render({ model, el }) {
   const canvases = {};
 
   const root = el.appendChild(make("div", undefined, { class: "drawn-light" })).attachShadow({ mode: "open" });
-  el.append(make("style", DARK));
-  root.append(make("style", STYLE));
+  el.append(make("style", DARK)), root.append(make("style", STYLE));
   const box = root.appendChild(make("div", undefined, { class: "box", role: "group", "aria-label": "See-through attention" }));
   const bar = box.appendChild(make("div", undefined, { class: "bar" }));
   const cards = box.appendChild(make("div", undefined, { class: "cards" }));
