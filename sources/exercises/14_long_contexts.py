@@ -543,9 +543,9 @@ check("14.5", linear_attention)
 # ### 14.6 · Decay, in chunks
 # 5 points · difficulty 5 of 5 · 25 minutes · more
 #
-# Now nothing is divided. Instead every position has a decay $a_i$, which multiplies the whole state before the position writes into it:
+# Now nothing is divided. Instead every position has a decay $\alpha_i$, which multiplies the whole state before the position writes into it:
 #
-# $$S_i = a_i\, S_{i-1} + k_i^\top v_i \qquad o_i = q_i S_i$$
+# $$S_i = \alpha_i\, S_{i-1} + k_i^\top v_i \qquad o_i = q_i S_i$$
 #
 # Write `decayed_chunks(query, key, value, decay, chunk_size, state)`, which gives the same with few operations. Within a chunk it works with a table of queries by keys, and from chunk to chunk it hands on a state.
 #
@@ -824,7 +824,7 @@ check("14.8", mean_in_chunks)
 # ### 14.9 · Why recall falls
 # 2 points · difficulty 3 of 5 · 4 minutes · core
 #
-# A layer with linear attention reads pairs and is asked for the value of a key. It has learned on texts of 4 to 64 pairs, and with 64 pairs it's right half of the time. To find the reason, each row changes something. Rows 2 to 5 were trained anew, row 2 with one seed only. For the last row nothing was trained anew: the layers of the first row read 8 pairs, each of them eight times with the same value, in a random order. All use the learning rate that was chosen for this kind. These are the shares of right answers, for texts of 8 pairs and of 64, and with 64 pairs also by the place of the pair that is asked for. (Where values are twice as large, so are the embeddings. Queries have the size of keys.)
+# A layer with linear attention reads pairs and is asked for the value of a key. It has learned on texts of 4 to 64 pairs, and with 64 pairs it's right half of the time. To find the reason, each row changes something. Rows 2 to 5 are new trainings, row 2 with one seed only. The last row tests the layers of the first row on 8 pairs, each of them eight times with the same value, in a random order. All use the learning rate that was chosen for this kind. These are the shares of right answers, for texts of 8 pairs and of 64, and with 64 pairs also by the place of the pair that is asked for. (Where values are twice as large, so are the embeddings. Queries have the size of keys.)
 #
 # Run the cell below for the numbers. Which cause fits all its rows?
 #

@@ -42,7 +42,7 @@ torch.set_num_threads(1)  # small tensors: threads would only get in each other'
 # %% [markdown]
 # Attention pays for a text of $L$ tokens in two places. In training each head compares every query with every key, which makes $L^2$ weights. And while a model writes, it keeps the keys and values of everything that came before and reads them all at every step. For a sentence neither cost matters. A book has a few hundred thousand tokens.
 #
-# There are three ways out, and we take them all. You can compute **exactly the same** without ever holding all the weights at once. You can **limit how far back** each token looks. Or you can give up the softmax and squeeze the past into a **state** that never grows.
+# There are three ways out, and this lesson covers all three. You can compute **exactly the same** without ever holding all the weights at once. You can **limit how far back** each token looks. Or you can give up the softmax and squeeze the past into a **state** that never grows.
 #
 # **You will learn to**
 #
@@ -87,7 +87,7 @@ print(f"one table at L = 32,768: {4 * 32_768**2 / 1e6:,.0f} MB")
 # %% [markdown]
 # The process holds several whole tables at once, and a text twice as long takes four times as much. At 32,768 tokens a *single* table, of one head in one layer, needs more than four gigabytes.
 #
-# While a model **writes**, the bill is a different one. It keeps one key and one value for each key/value head in each layer (lesson 07):
+# While a model **writes**, the cost is a different one. It keeps one key and one value for each key/value head in each layer (lesson 07):
 
 # %%
 layers, kv_heads, d_head = 32, 8, 128  # the sizes of Llama 3 8B
@@ -224,9 +224,9 @@ plotting.show(
 )
 
 # %% [markdown]
-# *Each point was measured once, in a process of its own, minus what the process already held (`python -m experiments long_contexts`).* From 4,096 on, twice the length takes the explicit form about four times the memory. In blocks it at most doubles, and from 16,384 on nearly all of it is five tensors of the text's length, the output, its gradient, and the gradients of queries, keys and values. We stopped the explicit form at 16,384, since it would have needed about 19 GB at 32,768.
+# *Each point was measured once, in a process of its own, minus what the process already held (`python -m experiments long_contexts`).* From 4,096 on, twice the length takes the explicit form about four times the memory. In blocks it at most doubles, and from 16,384 on nearly all of it is about five tensors of the text's length, the output and the three gradients among them. We stopped the explicit form at 16,384, since it would have needed about 19 GB at 32,768.
 #
-# The third curve has blocks too, but leaves the backward pass to autograd, which keeps what each block has made. That curve grows as steeply as the explicit one. It lies lower here because of the mask. It skips the blocks that are hidden, nearly half of them, while the explicit form makes all weights, and tables for the mask on top. Without a mask, blocks left to autograd need *more* than the explicit form:
+# The third curve has blocks too, but lets autograd do the backward pass, and so stores every block. That curve grows as steeply as the explicit one. It lies lower here because of the mask. It skips the blocks that are hidden, nearly half of them, while the explicit form makes all weights, and tables for the mask on top. Without a mask, blocks left to autograd need *more* than the explicit form:
 
 # %%
 unmasked = measured("forward and backward, no mask", "length", "megabytes")
@@ -237,12 +237,12 @@ for kind, by_length in unmasked.items():
 # %% [markdown]
 # So blocks alone don't save the memory. What saves it is to throw each block away and compute it again.
 #
-# The price is that every score is computed twice, once on the way forward and once on the way back. **Do exercise 14.1 now (6 minutes, {{exercises_link}}).** Its softmax has one more score, a sink that takes weight and gives nothing. (Section 14.3 says what for.)
+# The price is that every score is computed twice, once on the way forward and once on the way back. **Do exercise 14.1 now (6 minutes, {{exercises_link}}).** Its softmax has one more score, a sink, which takes weight and gives nothing where a query has nothing to look at. (Section 14.3 says more.)
 #
 # *More on this: the whole backward pass is exercise 14.2, and "What blocks cost" has the time.*
 
 # %% [markdown]
-# ## 14.3 Look back less far
+# ## 14.3 Look back only so far
 # *Core · 11 minutes*
 #
 # In blocks, every query still looks at every key, and saving memory doesn't help a model that breaks beyond its training length. The model of lesson 12 was trained on 512 characters and fell apart beyond that, until a mask showed it only the latest 512 keys. Here it reads 11 texts of 4,096 characters with five different caches. (Two of them also keep the first four positions. We'll come to those.)
@@ -341,7 +341,7 @@ same = torch.allclose(torch.cat(by_steps), by_mask, atol=1e-4)
 print(f"{len(kept[0])} keys are kept; the same as with a mask: {same}")
 
 # %% [markdown]
-# Why is it the same? Neighbors in the cache are neighbors in the text, so all distances are those of the text, and with RoPE a score depends on nothing but the distance. The model's own window does the same as a mask in all four layers:
+# Why is it the same? Neighbors in the cache are neighbors in the text, so all distances are those of the text, and with RoPE positions enter a score only through their distance. The model's own window does the same as a mask in all four layers:
 
 
 # %%
@@ -385,7 +385,7 @@ for (name, by_place), color in zip(writing.items(), plotting.COLORS, strict=Fals
     ax.plot(list(by_place), speeds, "o", ms=4, color=color, alpha=0.4)
     ax.plot(list(by_place), around, color=color, label=name)
     first, last = (part.median() for part in (speeds[:5], speeds[-5:]))
-    print(f"{name:20} {first:.0f} characters a second, at the end {last:.0f}")
+    print(f"{name:20} first 5,000: {first:.0f} characters a second, last: {last:.0f}")
 
 # %%
 ax.set(xlabel="characters written", ylabel="characters a second", ylim=(0, None))
@@ -472,7 +472,7 @@ print("chunks of 1: ", torch.allclose(in_chunks(q, k, v, 1), one_table, atol=1e-
 print(f"largest output {one_table.abs().max():.0f}")
 
 # %% [markdown]
-# If the whole text is there, and long, chunks are the fastest of the three on our machine. For *writing*, one position at a time, you go step by step.
+# For a long text that is known in advance, chunks are the fastest of the three on our machine. For *writing*, one position at a time, you go step by step.
 #
 # **Why not with the exponential?** A state works because a weight is a sum of $d_k$ products, each a function of the query times a function of the key. Suppose that $e^{q k^\top}$ were a sum of $r$ such products. Then a table of exponentials, however large, would have rank $r$ at most. But its rank grows with the table:
 
@@ -483,7 +483,7 @@ for n in (2, 4, 8):
     print(f"{n} queries and keys: rank {torch.linalg.matrix_rank(table).item()}")
 
 # %% [markdown]
-# The entries here are $(e^{i/4})^j$, which makes a Vandermonde matrix, and with different bases its rank is always $n$. So no such state, of whatever fixed size, gives the softmax's weights exactly. (Approximating them is another matter. In larger tables most of the rank is too small for a float64 to show.)
+# The entries here are $(e^{i/4})^j$, which makes a Vandermonde matrix, and with different bases its rank is always $n$. Dividing rows by their sums changes no rank, and a causal mask changes nothing here if all queries come after the keys. So no such state, of whatever fixed size, gives the softmax's weights exactly. (Approximating them is another matter. In larger tables most of the rank is too small for a float64 to show.)
 #
 # Dividing by a sum is no obstacle, since a second, smaller state can hold it. **Do exercise 14.5 now (10 minutes).** It adds what the paper has and we left out, a feature map that keeps weights positive, and the division.
 #
@@ -503,7 +503,11 @@ print(f"reads {output[0].item():.0f}, then {output[1].item():.0f}")
 # %% [markdown]
 # Adding gives 7, a value that nobody stored. There are two remedies.
 #
-# **Decay.** Before each write, multiply the whole state by a number below 1, fixed for each head (RetNet, Sun et al., 2023) or computed from the token (Mamba-2, Dao and Gu, 2024). Everything old fades: $\tfrac12 \cdot 2 + 5 = 6$.
+# **Decay.** Before each write, multiply the whole state by a number below 1:
+#
+# $$S_i = \alpha_i\, S_{i-1} + k_i^\top v_i .$$
+#
+# This $\alpha_i$ is fixed for each head (RetNet, Sun et al., 2023) or computed from the token (Mamba-2, Dao and Gu, 2024). Everything old fades. With $\alpha = \tfrac12$ we read $\tfrac12 \cdot 2 + 5 = 6$.
 #
 # **The delta rule.** Ask the state what it has under this key, and write only the *difference* (Schlag et al., 2021):
 #
@@ -517,12 +521,17 @@ key, value = torch.tensor([1.0, 0]), torch.tensor([5.0, 1, 3])
 plotting.show(diagrams.state_write(state, key, value, delta=True))
 
 # %% [markdown]
-# *First it reads what the key finds so far, then it writes the difference.* The other key, at a right angle, keeps what it has. It's one step of gradient descent, of size $\beta$, on $\tfrac12 \lVert k_i S - v_i \rVert^2$, so the state *learns* the pairs while it reads. Both remedies together are the gated delta rule (Yang et al., 2024). Here are all three on the two numbers from above:
+# *First it reads what the key finds so far, then it writes the difference.* The other key, at a right angle, keeps what it has. It's one step of gradient descent, of size $\beta$, on $\tfrac12 \lVert k_i S - v_i \rVert^2$, so the state *learns* the pairs while it reads. Both remedies together are the **gated delta rule** (Yang et al., 2024), which first lets the state fade and then writes the difference:
+#
+# $$S_i = \alpha_i S_{i-1} + \beta_i\, k_i^\top (v_i - \alpha_i\, k_i S_{i-1}) .$$
+#
+# Here are all of them on the two numbers from above:
 
 # %%
 key, value = torch.tensor([[1.0, 0.0], [1.0, 0.0]]), torch.tensor([[2.0], [5.0]])
 half, one = torch.tensor([1.0, 0.5]), torch.ones(2)
 rules = {"add": {}, "decay 0.5": {"decay": half}, "delta": {"beta": one}}
+rules["gated"] = {"decay": half, "beta": one}
 for name, options in rules.items():
     output, _ = recurrent_form(key, key, value, **options)
     print(f"{name:10} reads {output[0].item():.0f}, then {output[1].item():.0f}")
@@ -711,7 +720,7 @@ for kind in ("linear", "decay", "delta"):
 # %% [markdown]
 # As in section 14.5, it keeps more of the latest pairs than of the first.
 #
-# **Twice.** Here the rule makes the difference, and the delta rule is ahead of the other states at every number of pairs. Adding is right half of the time at best. A sum doesn't depend on the order, so it can't tell which value came later. But the softmax isn't right more often either! It sees both values, and nothing in this layer says where a key is (lesson 08). If that's the reason, it should be enough to let its weights decay with each position. A *softmax with decay* (Lin et al., 2025) multiplies each exponential by all decays since its key, before the division, $a_{ij} \propto e^{s_{ij}} \prod_{n=j+1}^{i} d_n$. It then answers every question correctly.
+# **Twice.** Here the rule makes the difference, and the delta rule is ahead of the other states at every number of pairs. Adding is right half of the time at best. A sum doesn't depend on the order, so it can't tell which value came later. But the softmax isn't right more often either! It sees both values, and nothing in this layer says where a key is (lesson 08). If that's the reason, it should be enough to let its weights decay with each position. A *softmax with decay* (Lin et al., 2025) multiplies each exponential by all decays since its key, before the division, $a_{ij} \propto e^{s_{ij}} \prod_{n=j+1}^{i} \alpha_n$. It then answers every question correctly.
 #
 # Why does a state's recall fall at all? **Do exercise 14.9 now (4 minutes), then read on.** It offers five explanations, and runs to test them.
 #
@@ -725,7 +734,7 @@ for kind in ("linear", "decay", "delta"):
 #
 # $$k_i S = v_i + \sum_{j \ne i} (k_i k_j^\top)\, v_j .$$
 #
-# The first part is right, and the sum is **interference**. Here is one such read of 64 pairs with random keys of size 8. Each bar shows the weight of one pair in it, the right one first:
+# The first part is right, and the sum is **interference**. (In a trained layer the query $q_i$ takes the place of $k_i$. Then a pair's overlap is $q_i k_j^\top / q_i k_i^\top$.) Here is one such read of 64 pairs with random keys of size 8. Each bar shows the weight of one pair in it, the right one first:
 
 # %%
 keys = torch.randn(64, 8, generator=torch.Generator().manual_seed(0))
@@ -760,7 +769,7 @@ share = squares.topk(16, dim=1).values.sum(dim=1) / squares.sum(dim=1)
 print(f"in 1,000 such reads the 16 account for {share.mean():.0%} of the squares")
 
 # %% [markdown]
-# Two random directions in $d_k$ dimensions have a squared dot product of $1/d_k$ on average (lesson 01). With independent values of mean 0, the squared error should be $(N - 1)/d_k$ times the square of a value. And if that's the cause, it should vanish with keys at right angles:
+# Two random directions in $d_k$ dimensions have a squared dot product of $1/d_k$ on average (lesson 01). With independent values of mean 0, the squared error should be $(N - 1)/d_k$ times the square of a value. And if interference is the cause, the error should vanish with keys at right angles:
 
 
 # %%
@@ -802,7 +811,7 @@ plotting.show(
 # Is this why the trained layers answer wrongly? Let's remove the suspects and see. For each question we look for the 16 of the other 63 pairs whose keys overlap most with the key that's asked for, and let them write nothing. If overlap does the harm, that should help more than leaving out 16 pairs at random, and leaving out the 16 that overlap least shouldn't help at all. The sign should matter as well. A positive overlap pushes another pair's value forward, and a negative one pushes it back. Here are five trained layers of each kind:
 
 # %%
-left_out = {"64 pairs": "none", "without any": "drawn"}
+left_out = {"64 pairs": "(all kept)", "without any": "drawn"}
 left_out |= {"without most": "overlap most", "without least": "overlap least"}
 left_out |= {"without highest": "most positive", "without lowest": "most negative"}
 for kind in ("linear", "delta"):
@@ -834,7 +843,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# *Bars are means, dots the seeds.* Without the 16 pairs that overlap most, nine answers in ten are right. Without the 16 that overlap least, no more than before. So it's the overlap that does the harm, and most of it comes from a quarter of the pairs. Leaving out the most positive ones helps nearly as much, the most negative ones alone hardly more than any others. The formula above doesn't hold for the delta rule, where each write depends on those before it, but the same removals help it as much.
+# *Bars are means, dots the seeds.* Without the 16 pairs that overlap most, nine answers in ten are right. Without the 16 that overlap least, no more than before. So it's the overlap that does the harm, and most of the harm comes from a quarter of the pairs. Leaving out the most positive ones helps nearly as much, and leaving out the most negative ones little more than leaving out 16 at random. The formula above doesn't hold for the delta rule, where each write depends on those before it, but the same removals help it as much.
 #
 # Could training have kept the keys farther apart? On average, hardly (though the average isn't all that counts). In 8 dimensions there's only so much room for 128 directions, and the mean of their squared products is nearly as small as it can be. What helps is more dimensions. In exercise 14.9 keys twice as large helped most.
 #
@@ -845,7 +854,7 @@ known = 64 * shares("once", "linear")[:, -1].mean().item()
 print(f"a window of 512 numbers: {512 // (8 + 64)} pairs of 64, the state: {known:.0f}")
 
 # %% [markdown]
-# The state recalls far more than a window of its size. That depends on the sizes, though. A pair takes $d_k + d_v$ numbers in a window, while a state has $d_k \cdot d_v$ in all. Fewer numbers are enough to tell 128 values apart. With values of two numbers the window would hold 51 pairs, more than this state recalls. And a cache can grow with what it has to remember, which a state can't. Where keys come once, all three rules recalled equally much. When a key comes back, or there are too many, the rule decides *which* values stay.
+# The state recalls far more than a window of its size. That depends on the sizes, though. A pair takes $d_k + d_v$ numbers in a window, while a state has $d_k \cdot d_v$ in all. Fewer numbers are enough to tell 128 values apart. With values of two numbers the window would hold 51 pairs, more than this state recalls. (We didn't train one.) And a cache can grow with what it has to remember, which a state can't. Where keys come once, all three rules recalled equally much. When a key comes back, or there are too many, the rule decides *which* values stay.
 #
 # *More on this: "Leave them out yourself" has the code of that experiment, "Larger keys, longer training" and "As far apart as possible" try what could help, and exercise 14.10 is an experiment of your own.*
 
@@ -869,7 +878,7 @@ widgets.predictions()
 # | $\ell_i$ | logarithm of a query's sum of exponentials | `(B, H, L)` |
 # | $o_i$, $\bar o_i$ | output, its gradient | `(B, H, L, d_v)` |
 # | $S$ | state | `(d_k, d_v)` for each head |
-# | decay, $\beta$ | what is left of the state, how much is replaced | a number for each position |
+# | $\alpha$ (decay), $\beta$ | what is left of the state, how much is replaced | a number for each position |
 # | window, sinks | latest and first positions that are kept | whole numbers |
 
 # %% [markdown]
@@ -1077,7 +1086,7 @@ long = shares("twice", "decay", updates=10_000)[0, 0]  # one seed
 print(f"of 4 pairs, mixed training: {short:.2f}, after 10,000 updates {long:.2f}")
 
 # %% [markdown]
-# So more training doesn't help. Training only on short texts helps. (Softmax with decay gets everything right in the mixed training. Why one decay for all lengths serves it, we haven't tested.)
+# So more training doesn't help. Training only on short texts helps. (Softmax with decay gets everything right in the mixed training. We haven't tested why it can manage with one decay for all lengths.)
 
 # %% [markdown]
 # ## What blocks cost
@@ -1132,7 +1141,7 @@ lost, wide = compare("latest 64", "latest 512")
 print(f"a window of 64: {lost:+.3f}, plus or minus {wide:.3f}")
 
 # %% [markdown]
-# Cutting costs about as much as the window does. So within these errors we see no sign that what gets through the stack from farther back is of any use. And from 128 characters on there's nothing left to gain. (Cut to 256 it does even a little better than with all 512.) The model sees farther back, but hardly uses it.
+# Cutting costs about as much as the window does. So within these errors we see no sign that what gets through the stack from farther back is of any use. And from 128 characters on there's no measurable gain. (Cut to 256 it does even a little better than with all 512.) The model sees farther back, but hardly uses it.
 #
 # Could it, if that were worth more? Let's try something that ought to help a lot. The model reads 48 characters that it has read before, word for word. Between the two are up to 300 other characters, so that everything stays within the 512 of its training. How many bits does the copy save, compared with an unrelated text in its place? To see whether it's the copy that helps, or just the words, we also try the same words in another order:
 
@@ -1353,7 +1362,7 @@ for spread in (0.25, 0.5, 1, 2):
     print(f"{spread:28}", *(f"{x:12.2f}" for x in off))
 
 # %% [markdown]
-# (An error of 1 is as bad as an output of 0.) With small scores the series is nearly exact, with 273 features in place of 16. With larger ones it gets worse. On average the *weights* from random features are right (the output, a quotient, isn't). But 273 of them are far too few. A hundred times as many help where scores are small, and hardly where they are large. (Each error of a random map is the mean of three draws.) The map of exercise 14.5, with 16 features, is worse than the series everywhere. It wasn't made to come near the exponential. And how far off is the series in a trained model, in each head of lesson 12's?
+# (An error of 1 is as bad as an output of 0.) With small scores the series is nearly exact, with 273 features in place of 16. With larger ones it gets worse. On average the *weights* from random features are right, as Choromanski et al. prove (the output, a quotient, isn't). But 273 of them are far too few. A hundred times as many help where scores are small, and hardly where they are large. (Each error of a random map is the mean of three draws.) The map of exercise 14.5, with 16 features, is worse than the series everywhere. It wasn't made to come near the exponential. And how far off is the series in a trained model, in each head of lesson 12's?
 
 # %%
 def series_for_softmax(q, k, v, sees):
@@ -1443,7 +1452,7 @@ for name, layers in stacks.items():
 # ## What goes wrong
 # *More · 4 minutes*
 #
-# **A quotient of two things that have faded.** Let $\gamma_i$ be the product of all decays up to position $i$. A value that was written at $j$ has faded to the share $\gamma_i / \gamma_j$ when $i$ reads it. Once both products are too small for a float, this quotient is 0 / 0. The exponential of a difference of logarithms isn't:
+# **Dividing two numbers that have underflowed.** Let $\gamma_i$ be the product of all decays up to position $i$. A value that was written at $j$ has faded to the share $\gamma_i / \gamma_j$ when $i$ reads it. Once both products are too small for a float, this quotient is 0 / 0. The exponential of a difference of logarithms isn't:
 
 # %%
 decay = torch.full((400,), 0.7)

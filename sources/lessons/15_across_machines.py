@@ -357,7 +357,7 @@ expected, _ = scaled_dot_product_attention(q, k, v)
 print("as one process:", torch.allclose(torch.cat(outputs, dim=2), expected, atol=1e-5))
 
 # %% [markdown]
-# With a mask a rank must know which of the keys that have come its queries may see. **Do exercise 15.3 now (17 minutes), then read on.** There you write a rank's step under a mask, for a text of several documents.
+# With a mask a rank must know which of the newly arrived keys each of its queries may see. **Do exercise 15.3 now (17 minutes), then read on.** There you write a rank's step under a mask, for a text of several documents.
 #
 # The other method is to **gather** first. Every rank gets all keys and values, and then attends once. (In exercise 15.4, *more*, you write the gathering as a ring.)
 #
@@ -462,7 +462,8 @@ for ax, g in zip(axes, (1, 2, 8), strict=True):  # query heads that share keys
         ax.barh(place, back, left=there, color="#8CCBEF", label="backward")
         ax.text(there + back, place, f" {there + back:g}", va="center")
     ax.set_yticks(range(3), sends), ax.invert_yaxis()
-    ax.set(title=f"g = {g}", xlabel="sent by a rank", xlim=(0, 12))
+    ax.set(title=f"g = {g}", xlabel="N at g = 1", xlim=(0, 12))
+    ax.set_xticks([0, 5, 10])
 
 # %%
 shown = [found[:2] for found in axes[2].get_legend_handles_labels()]
@@ -475,7 +476,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# Without shared keys, dividing by heads sends less than a ring. Sharing makes tokens cheaper to divide, and not heads, since what heads send are outputs. That's attention alone. In training, ranks that divide tokens must also add up the gradients of the model's weights, as in data parallelism.
+# Without shared keys, dividing by heads sends less than a ring. Sharing keys makes it cheaper to divide tokens. Heads gain nothing, since they send outputs. That's attention alone. In training, ranks that divide tokens must also add up the gradients of the model's weights, as in data parallelism.
 #
 # Bytes aren't everything. By heads no rank waits under a causal mask, since all have the same tokens to look at, but the `all_reduce` comes when the attention is done and can't hide behind it. A ring's sending can (section 15.7). Divided by tokens, each rank holds all weights but only part of the text, so the text can grow with the ranks.
 #
@@ -485,10 +486,11 @@ plotting.show(
 # |---|---|---|---|
 # | sends forward | $g\,(P-1)\,N$ | $(P-1)\,N$ | $(P-1)\,N$ |
 # | sends backward | $g\,(P-1)\,N$ | $(2P-1)\,N$ | $(P-1)\,N$ |
-# | keys and values, besides its own | $N$ (at least one head's) | $2\,N$ | $P\,N$ |
+# | features $x$ at hand | of all tokens | of $L / P$ tokens | of $L / P$ tokens |
+# | keys and values at hand | $N$ in all (at least one head's) | its own and $2\,N$ | its own and $P\,N$ |
 # | hides behind attention | no | forward, if blocks are long enough | not in our version |
 # | who waits under a causal mask | nobody | depends on the layout | depends on the layout |
-# | at most | as many ranks as heads | as many as tokens | as many as tokens |
+# | at most | as many ranks as heads | as many as tokens (zigzag: half) | the same |
 #
 # *More on this: exercise 15.5 turns the ring around and lets the queries travel, and "What is kept, measured" counts all that these methods hold at once.*
 
@@ -734,7 +736,7 @@ widgets.predictions()
 # **The ring, a quarter as much.** Here $g = 32 / 8 = 4$ query heads share their keys.
 # </details>
 #
-# *Everything below is more, in no particular order.*
+# *Your `merge_parts` and `ring_step` can now run lesson 12's model on four processes: see the payoff at the end of the exercises. Everything below is more.*
 
 # %% [markdown]
 # ## 15.8 What a kernel leaves out
@@ -897,7 +899,7 @@ for P in (2, 4, 8, 16, 32, 64):
     print(f"{P:2} ranks: Ulysses sends {ratio:.2f} times what a ring sends")
 
 # %% [markdown]
-# With 8 ranks Ulysses still sends a little more, and with 16 a good third less, forward. But it has no use for more ranks than heads. Past $H_{kv}$ ranks each still holds one whole head of keys and values, however many ranks there are. A ring has neither limit, and it can hide what it sends behind its steps. In the code above attention begins only when the all-to-all has ended. To hide some of it one would send a few heads at a time.
+# With 8 ranks Ulysses still sends a little more, and with 16 a good third less, forward. But it can't use more ranks than there are heads. Past $H_{kv}$ ranks each still holds one whole head of keys and values, however many ranks there are. A ring has neither limit, and it can hide what it sends behind its steps. In the code above attention begins only when the all-to-all has ended. To hide some of it one would send a few heads at a time.
 
 # %% [markdown]
 # ## What is kept, measured
