@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 14 · Long contexts: exercises
 #
-# Ten exercises, 31 points. By the end you have sent gradients back through attention without a table of all weights, written a cache that never grows, and attention that keeps a state in place of a cache, in steps and in chunks, and found out what such layers reach and remember. Then pieces of yours meet two trained models.
+# Ten exercises, 31 points. You send gradients back through attention without a table of all weights, and write a cache that never grows. Then you write attention with a state, in steps and in chunks, and find out what such layers reach and remember. At the end pieces of yours meet two trained models.
 #
 # {{colab_link}} · short path about 48 minutes, everything about 135 · builds on {{lesson_link}}
 #
@@ -894,7 +894,7 @@ widgets.predict(
 # %% [markdown]
 # `recall.train(kind, seed, d_head=4, twice=True, steps=200, every=200)` is an iterator. It hands out `(200, model)`, so get the model with `for` or `next`. `recall.accuracy(model, pairs, twice=True)` is the share of right answers on 256 new texts of so many pairs. Leave the learning rate as it is, and use the seeds 0 and 1.
 #
-# Is a layer done after 200 updates? Its curve can't say, because the learning rate falls to 0 over the 200, and so every curve gets flat at its end. Ask a longer training. Train each of the four forms once more from seed 0, with `steps=400, every=400`. All twelve trainings take about a minute, more on a busy machine.
+# Is a layer done after 200 updates? Its curve can't say, because the learning rate falls to 0 over the 200, and so every curve gets flat at its end. So train longer and compare. Train each of the four forms once more from seed 0, with `steps=400, every=400`. All twelve trainings take about a minute, more on a busy machine.
 #
 # Put into `recall_results`:
 #

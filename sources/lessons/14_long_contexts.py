@@ -42,7 +42,7 @@ torch.set_num_threads(1)  # small tensors: threads would only get in each other'
 # %% [markdown]
 # Attention pays for a text of $L$ tokens in two places. In training each head compares every query with every key, which makes $L^2$ weights. And while a model writes, it keeps the keys and values of everything that came before and reads them all at every step. For a sentence neither cost matters. A book has a few hundred thousand tokens.
 #
-# There are three ways out, and this lesson covers all three. You can compute **exactly the same** without ever holding all the weights at once. You can **limit how far back** each token looks. Or you can give up the softmax and squeeze the past into a **state** that never grows.
+# This lesson covers three ways out. You can compute **exactly the same** without ever holding all the weights at once. You can **limit how far back** each token looks. Or you can give up the softmax and squeeze the past into a **state** that never grows.
 #
 # **You will learn to**
 #
@@ -103,7 +103,9 @@ print(f"the model itself: {8.03e9 * 2 / 2**30:.1f} GiB")  # 8.03 billion paramet
 # ## 14.2 The same result without the table
 # *Core · 11 minutes*
 #
-# Lesson 04 computed the output in **blocks** of keys. It kept a running maximum $m$, a running sum $z$ of exponentials and a weighted sum of values, and corrected them whenever a larger score came. (With scores 1 and 3 in the first block, $m = 3$ and $z = e^{-2} + 1$. If the next block has a 4, $m$ becomes 4, and the old $z$ shrinks by $e^{-1}$.) But that's only the forward pass. Autograd keeps what it needs for the way back, and for `softmax(scores) @ values` that's all the weights.
+# Lesson 04 computed the output in **blocks** of keys. It kept a running maximum $m$, a running sum $z$ of exponentials and a weighted sum of values, and corrected them whenever a larger score came. With scores 1 and 3 in the first block, $m = 3$ and $z = e^{-2} + 1$. If the next block has a 4, $m$ becomes 4, and the old $z$ shrinks by $e^{-1}$.
+#
+# But that's only the forward pass. Autograd keeps what it needs for the way back, and for `softmax(scores) @ values` that's all the weights.
 #
 # So don't keep them. **Compute them again.** For that the forward pass keeps a single number for each query, the logarithm of its sum, $\ell_i = m_i + \ln z_i$. With it you can get any block of weights whenever you need it:
 #
@@ -121,7 +123,7 @@ scores.softmax(dim=-1).backward(torch.tensor([4.0, 0.0]))
 print(scores.grad)
 
 # %% [markdown]
-# The mean is a sum over all keys, of which a block has only some. But $g_{in} = \bar o_i v_n^\top$, where $\bar o_i$ is the gradient of the output $o_i$. Put that in, and the sum becomes $\bar o_i \sum_n a_{in} v_n^\top$, which is $\bar o_i$ times the **output**. And the forward pass has kept the output:
+# The mean runs over all keys, and a block holds only a few. But $g_{in} = \bar o_i v_n^\top$, where $\bar o_i$ is the gradient of the output $o_i$. Put that in, and the sum becomes $\bar o_i \sum_n a_{in} v_n^\top$, which is $\bar o_i$ times the **output**. And the forward pass has kept the output:
 #
 # $$\sum_n a_{in} g_{in} = \bar o_i\, o_i^\top .$$
 #
@@ -131,7 +133,7 @@ print(scores.grad)
 plotting.show(diagrams.recomputed_block(blocks=4, row=2, column=1))
 
 # %% [markdown]
-# *To make a block you need its queries, their two numbers, the gradients of their outputs, and its keys and values. It adds to three gradients, and then it's dropped. (A d before a name says gradient, here and in code: dO and `d_output` are $\bar o$.)*
+# *To make a block you need its queries, their two numbers, the gradients of their outputs, and its keys and values. It adds to three gradients, and then it's dropped.* In the picture and in code a d before a name says gradient, so dO and `d_output` are $\bar o$.
 #
 # Here is the gradient of some queries, with keys and values in blocks and without a mask (FlashAttention, Dao et al., 2022, algorithm 4, with the single number of FlashAttention-2). It never holds more than one block of weights:
 
@@ -235,9 +237,9 @@ for kind, by_length in unmasked.items():
     print(f"{kind:38} {tables:.1f} tables of L x L at 8,192")
 
 # %% [markdown]
-# So blocks alone don't save the memory. What saves it is to throw each block away and compute it again.
+# So blocks alone don't save the memory. What saves it is to throw each block away and compute it again. Memory then grows with $L$, while the work still grows with $L^2$.
 #
-# The price is that every score is computed twice, once on the way forward and once on the way back. **Do exercise 14.1 now (6 minutes, {{exercises_link}}).** Its softmax has one more score, a sink, which takes weight and gives nothing where a query has nothing to look at. (Section 14.3 says more.)
+# The price is that every score is computed twice, once on the way forward and once on the way back. **Do exercise 14.1 now (6 minutes, {{exercises_link}}).** Its softmax has one more score, a sink, where a query can put its weight when no key fits. It adds nothing to the output, and section 14.3 says what it's good for.
 #
 # *More on this: the whole backward pass is exercise 14.2, and "What blocks cost" has the time.*
 
@@ -245,7 +247,7 @@ for kind, by_length in unmasked.items():
 # ## 14.3 Look back only so far
 # *Core · 11 minutes*
 #
-# In blocks, every query still looks at every key, and saving memory doesn't help a model that breaks beyond its training length. The model of lesson 12 was trained on 512 characters and fell apart beyond that, until a mask showed it only the latest 512 keys. Here it reads 11 texts of 4,096 characters with five different caches. (Two of them also keep the first four positions. We'll come to those.)
+# Blocks save memory, but a model that breaks beyond its training length still breaks. The model of lesson 12 was trained on 512 characters and fell apart beyond that, until a mask showed it only the latest 512 keys. Here it reads 11 texts of 4,096 characters with five different caches, two of which also keep the first four positions.
 
 # %%
 widgets.predict(
@@ -399,7 +401,7 @@ plotting.show(
 # %% [markdown]
 # *Each dot is the fastest hundred characters of a thousand, in processor time, in one run for each cache. Lines are medians of five neighboring dots.* With the window the end is written no more slowly than the beginning.
 #
-# **Keep the first ones, too?** Xiao et al. (2023) found that large models break when the first tokens leave the window. A softmax has to put its weight somewhere, they say, and many heads park spare weight on these tokens, as in a **sink**. If the first four stay, moved up to the window as in the right half of the picture, those models go on. (The sink of exercise 14.1 serves the same end with a score that has no position and no value.) For our model the first four make hardly any difference (and in the second row they take the places of four recent characters):
+# **Keep the first ones, too?** Xiao et al. (2023) found that large models break when the first tokens leave the window. A softmax has to put its weight somewhere, they say, and many heads park spare weight on these tokens, as in a **sink**. If the first four stay, moved up to the window as in the right half of the picture, those models go on. The sink of exercise 14.1 serves the same end, with a score that has no position and no value. For our model the first four make hardly any difference (and in the second row they take the places of four recent characters):
 
 # %%
 pairs = {"first 4, latest 508": "latest 512", "first 4, latest 60": "latest 64"}
@@ -449,7 +451,7 @@ plotting.show(diagrams.state_write(state, key, value, query))
 plotting.show(diagrams.chunked_forms(length=12, chunk_size=4))
 
 # %% [markdown]
-# *Blue is a product of one query and one key. Gray is read from a state and needs no such products. (Writing to the state and reading it is work of another kind, $d_k \times d_v$ multiplications each.)* As one table it's attention with a mask and no softmax. Step by step it's a recurrent network whose memory is a matrix. In **chunks** it's both, with a small table within each chunk and a state from one to the next:
+# *Blue is a product of one query and one key. Gray is read from a state and needs no such products, but each write and each read takes $d_k \times d_v$ multiplications.* As one table it's attention with a mask and no softmax. Step by step it's a recurrent network whose memory is a matrix. In **chunks** it's both, with a small table within each chunk and a state from one to the next:
 
 # %%
 def in_chunks(q, k, v, size):
@@ -483,7 +485,7 @@ for n in (2, 4, 8):
     print(f"{n} queries and keys: rank {torch.linalg.matrix_rank(table).item()}")
 
 # %% [markdown]
-# The entries here are $(e^{i/4})^j$, which makes a Vandermonde matrix, and with different bases its rank is always $n$. Dividing rows by their sums changes no rank, and a causal mask changes nothing here if all queries come after the keys. So no such state, of whatever fixed size, gives the softmax's weights exactly. (Approximating them is another matter. In larger tables most of the rank is too small for a float64 to show.)
+# The entries here are $(e^{i/4})^j$, which makes a Vandermonde matrix, and with different bases its rank is always $n$. Dividing rows by their sums changes no rank, and a causal mask changes nothing here if all queries come after the keys. So no such state, of whatever fixed size, gives the softmax's weights exactly. Approximating them is another matter.
 #
 # Dividing by a sum is no obstacle, since a second, smaller state can hold it. **Do exercise 14.5 now (10 minutes).** It adds what the paper has and we left out, a feature map that keeps weights positive, and the division.
 #
@@ -521,7 +523,7 @@ key, value = torch.tensor([1.0, 0]), torch.tensor([5.0, 1, 3])
 plotting.show(diagrams.state_write(state, key, value, delta=True))
 
 # %% [markdown]
-# *First it reads what the key finds so far, then it writes the difference.* The other key, at a right angle, keeps what it has. It's one step of gradient descent, of size $\beta$, on $\tfrac12 \lVert k_i S - v_i \rVert^2$, so the state *learns* the pairs while it reads. Both remedies together are the **gated delta rule** (Yang et al., 2024), which first lets the state fade and then writes the difference:
+# *First it reads what is stored under the key, then it writes the difference.* The other key, at a right angle, keeps what it has. The write is one step of gradient descent, of size $\beta$, on $\tfrac12 \lVert k_i S - v_i \rVert^2$, so the state *learns* the pairs while it reads. Both remedies together are the **gated delta rule** (Yang et al., 2024), which first lets the state fade and then writes the difference:
 #
 # $$S_i = \alpha_i S_{i-1} + \beta_i\, k_i^\top (v_i - \alpha_i\, k_i S_{i-1}) .$$
 #
@@ -598,7 +600,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# With keys as they are drawn, decay and the delta rule both give the latest values back better than adding does, and the first ones worse, at least in direction. (The error hides that, as adding reads vectors that are too long. A vector $r$ times as long as the value has the squared error $r^2 - 2rc + 1$, where $c$ is the cosine, and with $c = 0.7$ an error of 1 means $r = 1.4$.) At right angles adding and the delta rule lose nothing, while decay keeps every direction and shrinks the old values.
+# With keys as they are drawn, decay and the delta rule both give the latest values back better than adding does, and the first ones worse, at least in direction. The error hides that, because with plain addition what you read is too long. (A vector $r$ times as long as the value has the squared error $r^2 - 2rc + 1$, where $c$ is the cosine. With $c = 0.7$, an error of 1 means $r = 1.4$.) At right angles adding and the delta rule lose nothing, while decay keeps every direction and shrinks the old values.
 #
 # **Do exercise 14.7 now (6 minutes)**, and then **14.8 (10 minutes)**, in which chunks have a bug.
 
@@ -623,7 +625,7 @@ widgets.predict(
 )
 
 # %% [markdown]
-# Here are the first 400 updates of a shorter training, of linear attention:
+# Here is a shorter training, 400 updates of linear attention:
 
 # %% tags=["nbval-ignore-output"]
 for step, live in recall.train("linear", seed=0, steps=400, every=200):
@@ -709,7 +711,7 @@ widgets.came_out("14.C", shares("once", "linear")[:, -1].mean().item())
 # %% [markdown]
 # *Five seeds, with bands from the lowest to the highest. On the left the two softmax curves coincide, and so do those of the three states. The gray line is a window that keeps as many numbers as a state, 7 pairs of 8 + 64, and doesn't guess.*
 #
-# **Once.** With a softmax every value is found. A state makes more and more mistakes when there are more pairs than its keys have dimensions (8 here), and the three states differ little. The delta rule is right as often as plain addition, though not for the same pairs:
+# **Once.** With a softmax every value is found. A state of 8 numbers to a key makes more and more mistakes from 16 pairs on, and the three states differ little. The delta rule is right as often as plain addition, though not for the same pairs:
 
 # %%
 ends = ["first of 64", "last of 64"]
@@ -734,7 +736,7 @@ for kind in ("linear", "decay", "delta"):
 #
 # $$k_i S = v_i + \sum_{j \ne i} (k_i k_j^\top)\, v_j .$$
 #
-# The first part is right, and the sum is **interference**. (In a trained layer the query $q_i$ takes the place of $k_i$. Then a pair's overlap is $q_i k_j^\top / q_i k_i^\top$.) Here is one such read of 64 pairs with random keys of size 8. Each bar shows the weight of one pair in it, the right one first:
+# The first part is right, and the sum is **interference**. In a trained layer the query $q_i$ takes the place of $k_i$, and a pair's overlap is $q_i k_j^\top / q_i k_i^\top$. Here is one such read of 64 pairs with random keys of size 8. Each bar shows the weight of one pair in it, the right one first:
 
 # %%
 keys = torch.randn(64, 8, generator=torch.Generator().manual_seed(0))
@@ -843,18 +845,18 @@ plotting.show(
 )
 
 # %% [markdown]
-# *Bars are means, dots the seeds.* Without the 16 pairs that overlap most, nine answers in ten are right. Without the 16 that overlap least, no more than before. So it's the overlap that does the harm, and most of the harm comes from a quarter of the pairs. Leaving out the most positive ones helps nearly as much, and leaving out the most negative ones little more than leaving out 16 at random. The formula above doesn't hold for the delta rule, where each write depends on those before it, but the same removals help it as much.
+# *Bars are means, dots the seeds.* Without the 16 pairs that overlap most, nine answers in ten are right. Without the 16 that overlap least, no more than before. So it's the overlap that does the harm, and most of the harm comes from a quarter of the pairs. Leaving out the most positive ones helps nearly as much. Leaving out the most negative ones alone helps little more than leaving out 16 at random, but they do add to the noise in which another value can win. The formula above doesn't hold for the delta rule, where each write depends on those before it, but the same removals help it as much.
 #
-# Could training have kept the keys farther apart? On average, hardly (though the average isn't all that counts). In 8 dimensions there's only so much room for 128 directions, and the mean of their squared products is nearly as small as it can be. What helps is more dimensions. In exercise 14.9 keys twice as large helped most.
+# Could training have kept the keys farther apart? Their mean overlap could hardly be smaller. In 8 dimensions there's only so much room for 128 directions, and the mean of their squared products is nearly as small as it can be. What helps is more dimensions. In exercise 14.9 keys twice as large helped most. Values twice as large helped, too, because the other pairs' values add up to less noise in the product with each candidate, about $\sqrt{N / (d_k d_v)}$. But they don't help against a rival whose key is near.
 #
-# Is a state worse than a window, then? Here's what a window of as many numbers knows, the gray line of the figure in section 14.6:
+# Is a state worse than a window, then? Compare a window that stores equally many numbers, the gray line of the figure in section 14.6:
 
 # %%
 known = 64 * shares("once", "linear")[:, -1].mean().item()
 print(f"a window of 512 numbers: {512 // (8 + 64)} pairs of 64, the state: {known:.0f}")
 
 # %% [markdown]
-# The state recalls far more than a window of its size. That depends on the sizes, though. A pair takes $d_k + d_v$ numbers in a window, while a state has $d_k \cdot d_v$ in all. Fewer numbers are enough to tell 128 values apart. With values of two numbers the window would hold 51 pairs, more than this state recalls. (We didn't train one.) And a cache can grow with what it has to remember, which a state can't. Where keys come once, all three rules recalled equally much. When a key comes back, or there are too many, the rule decides *which* values stay.
+# The state recalls far more than a window of its size. That depends on the sizes, though. A pair takes $d_k + d_v$ numbers in a window, while a state has $d_k \cdot d_v$ in all, so it gains where both are large. And a cache can grow with what it has to remember, which a state can't. Where keys come once, all three rules recalled equally much. When a key comes back, or there are too many, the rule decides *which* values stay.
 #
 # *More on this: "Leave them out yourself" has the code of that experiment, "Larger keys, longer training" and "As far apart as possible" try what could help, and exercise 14.10 is an experiment of your own.*
 
@@ -862,8 +864,8 @@ print(f"a window of 512 numbers: {512 // (8 + 64)} pairs of 64, the state: {know
 # ## Recap
 # *Core · 2 minutes*
 #
-# 1. **The bill** of explicit attention grows with $L^2$ in training, and with $L$ at every step of writing.
-# 2. **In blocks** the result is the same. The backward pass computes the weights again from one number for each query, and the mean that it needs is the gradient times the output.
+# 1. **The memory** of explicit attention grows with $L^2$ in training, and with $L$ while a model writes.
+# 2. **In blocks** the result is the same. The backward pass computes the weights again from one number for each query, and the mean it needs is the dot product of the output and its gradient.
 # 3. **A window** keeps the cache at a fixed size. Lesson 12's model reads on about as well as before, and a window of 64 costs it about 4 % more bits on its kind of text.
 # 4. **Without a softmax** the past is a matrix. A table, chunks or single steps all give the same output.
 # 5. **Decay** forgets by age, and the **delta rule** replaces what's under a key.
@@ -991,7 +993,7 @@ for setting in ("once linear", "once decay", "once delta", "twice softmax"):
     print(f"{setting}: {short:.2f}, after 10 times the updates {long:.2f} (one seed)")
 
 # %% [markdown]
-# With larger keys, and so a larger state, both rules recall more. Larger values help as well, but less than larger keys in a state of as many numbers. (With them the embeddings are twice as large, too.) Ten times the training adds a few hundredths at most, also to the softmax that can't tell which of two values came later.
+# With larger keys, and so a larger state, both rules recall more. Larger values help as well, but less than larger keys in a state of as many numbers. (With them the embeddings are twice as large, too.) Ten times the training adds a few hundredths at most, even to the softmax that can't tell which of two values came later.
 
 # %% [markdown]
 # ## As far apart as possible
@@ -1201,7 +1203,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# A copy right before saves about a quarter of a bit, and one 300 characters back a tenth of that. But the same words in another order save nearly as much. The copy is ahead by a few hundredths of a bit with 16 characters between, by 0.015 with 100, and not measurably with none or 300. (Why not with none, we don't know.) So this model uses which words occurred, less at a distance, and hardly their order. With this model and this kind of text we can't see much of what a window loses. A task that *needs* the past would show it, such as the recall of section 14.6. There a window knows the pairs that it still holds, and nothing of the others.
+# A copy right before saves about a quarter of a bit, and one 300 characters back a tenth of that. But the same words in another order save nearly as much. The copy is ahead by a few hundredths of a bit with 16 characters between, by 0.015 with 100, and not measurably with none or 300. (Why not with none, we don't know.) So this model uses which words occurred, less at a distance, and hardly their order. With this model and this kind of text we can't see much of what a window loses. A task that *needs* the past would show it, such as the recall of section 14.6. There a window knows only the pairs it still holds.
 
 # %% [markdown]
 # ## Places in the cache
@@ -1362,7 +1364,7 @@ for spread in (0.25, 0.5, 1, 2):
     print(f"{spread:28}", *(f"{x:12.2f}" for x in off))
 
 # %% [markdown]
-# (An error of 1 is as bad as an output of 0.) With small scores the series is nearly exact, with 273 features in place of 16. With larger ones it gets worse. On average the *weights* from random features are right, as Choromanski et al. prove (the output, a quotient, isn't). But 273 of them are far too few. A hundred times as many help where scores are small, and hardly where they are large. (Each error of a random map is the mean of three draws.) The map of exercise 14.5, with 16 features, is worse than the series everywhere. It wasn't made to come near the exponential. And how far off is the series in a trained model, in each head of lesson 12's?
+# (An error of 1 is as bad as an output of 0.) With small scores the series is nearly exact, with 273 features in place of 16. With larger ones it gets worse. On average the *weights* from random features are right, as Choromanski et al. prove (the output, a quotient, isn't). But 273 of them are far too few. A hundred times as many help where scores are small, and hardly where they are large. (Each error of a random map is the mean of three draws.) The map of exercise 14.5, with 16 features, is worse than the series everywhere. It wasn't made to come near the exponential. How far off is the series in each head of lesson 12's model?
 
 # %%
 def series_for_softmax(q, k, v, sees):
@@ -1389,7 +1391,7 @@ for number, layer in enumerate(model.layers):
     x = layer(x, causal_mask(512))
 
 # %% [markdown]
-# So this map can't take the place of these heads as they are. But a linear layer needn't imitate a softmax. It's trained as it is, and its queries and keys are made for it.
+# So this map can't take the place of these heads as they are. But a linear layer needn't imitate a softmax. It's trained from the start, so its queries and keys adapt to it.
 
 # %% [markdown]
 # ## Layers of several kinds
