@@ -18,7 +18,7 @@ def tensor_parallel(num_heads: int, num_kv_heads: int, P: int) -> Axes:
     Args:
         num_heads: Query heads of the whole layer, at most 4.
         num_kv_heads: Its key/value heads.
-        P: How many ranks; divides both.
+        P: How many ranks, at least 2; divides both.
 
     Source:
         Shoeybi et al., "Megatron-LM", 2019, figure 3b.
@@ -26,8 +26,10 @@ def tensor_parallel(num_heads: int, num_kv_heads: int, P: int) -> Axes:
     require_sizes(num_heads=num_heads, num_kv_heads=num_kv_heads, P=P)
     require_divides("num_kv_heads", num_kv_heads, "num_heads", num_heads)
     require_divides("P", P, "num_kv_heads", num_kv_heads)
-    if num_heads > MOST:
-        raise ValueError(f"num_heads ({num_heads}) must be at most {MOST}: more cannot be read")
+    if num_heads > MOST or P < 2:
+        raise ValueError(
+            f"num_heads ({num_heads}) must be at most {MOST} and P ({P}) at least 2, or nothing is divided"
+        )
     draw, query_part = Drawing(), num_heads * STRIPE
     for rank in range(P):
         middle = -rank * ROW

@@ -197,7 +197,7 @@ _add(
     (_random(3, 3), _random(3), _random(3), _random(3)),
 )
 _add(diagrams.recomputed_block, (1, 0, 0), (4, 2, 1), (6, 5, 5))
-_add(diagrams.tensor_parallel, (1, 1, 1), (4, 2, 2), (4, 4, 4))
+_add(diagrams.tensor_parallel, (2, 2, 2), (4, 2, 2), (4, 4, 4))
 _add(diagrams.road_map, (0,), (4,), (15,))
 
 

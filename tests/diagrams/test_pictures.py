@@ -109,6 +109,7 @@ WEIGHTS = torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.05, 0.85]])
         ("recomputed_block", (4, 1, 2), r"row \(1\) and column \(2\)"),
         ("recomputed_block", (7, 0, 0), r"blocks \(7\) at most 6"),
         ("tensor_parallel", (10, 5, 5), r"num_heads \(10\) must be at most 4"),
+        ("tensor_parallel", (4, 2, 1), r"P \(1\) at least 2"),
         ("tensor_parallel", (4, 2, 3), r"P \(3\)"),
         ("window_places", (["a"] * 13, [(1, 0), (2, 0)]), r"tokens \(13\) times caches \(2\)"),
         ("window_places", (["a", "b"], [(2, 1)]), r"window \(2\).*sinks \(1\).*at most 2"),
