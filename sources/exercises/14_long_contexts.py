@@ -652,7 +652,7 @@ check("14.6", decayed_chunks)
 # | `beta` | `(B,)`, from 0 (write nothing) to 1 (replace) |
 # | returns | `(B, d_k, d_v)`, the state after it, as a new tensor |
 #
-# Bring each key to length 1 first. Let the state have said $u$ of this unit key, and let the decay be $a$. Afterwards it must say $(1 - \beta)\, a u + \beta v$. Of every key at a right angle to it, it must say $a$ times what it said before.
+# Bring each key to length 1 first. Let the state have said $u$ of this unit key, and let the decay be $\alpha$. Afterwards it must say $(1 - \beta)\, \alpha u + \beta v$. Of every key at a right angle to it, it must say $\alpha$ times what it said before.
 #
 # Example: `state = [[[10.], [5.]]]`, `key = [[3., 4.]]`, `value = [[20.]]`, `decay = [0.5]`, `beta = [0.5]`. The unit key is `[0.6, 0.8]`, of which the faded state says 5. After the write it says 12.5, and the state is `[[[9.5], [8.5]]]`.
 

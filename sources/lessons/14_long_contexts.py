@@ -523,11 +523,7 @@ key, value = torch.tensor([1.0, 0]), torch.tensor([5.0, 1, 3])
 plotting.show(diagrams.state_write(state, key, value, delta=True))
 
 # %% [markdown]
-# *First it reads what is stored under the key, then it writes the difference.* The other key, at a right angle, keeps what it has. The write is one step of gradient descent, of size $\beta$, on $\tfrac12 \lVert k_i S - v_i \rVert^2$, so the state *learns* the pairs while it reads. Both remedies together are the **gated delta rule** (Yang et al., 2024), which first lets the state fade and then writes the difference:
-#
-# $$S_i = \alpha_i S_{i-1} + \beta_i\, k_i^\top (v_i - \alpha_i\, k_i S_{i-1}) .$$
-#
-# Here are all of them on the two numbers from above:
+# *First it reads what is stored under the key, then it writes the difference.* The other key, at a right angle, keeps what it has. The write is one step of gradient descent, of size $\beta$, on $\tfrac12 \lVert k_i S - v_i \rVert^2$, so the state *learns* the pairs while it reads. Both remedies together are the **gated delta rule** (Yang et al., 2024), which you write in exercise 14.7. Here are all of them on the two numbers from above:
 
 # %%
 key, value = torch.tensor([[1.0, 0.0], [1.0, 0.0]]), torch.tensor([[2.0], [5.0]])
