@@ -1,14 +1,13 @@
-"""The list of lessons in the README, made from the sources."""
+"""The table of lessons in the README, made from the sources."""
 
 import re
-import textwrap
 from pathlib import Path
 
 from .errors import AuthoringError
 from .source import Source
 
 BEGIN, END = "<!-- lessons: made by `make build`, do not edit -->", "<!-- end of lessons -->"
-WIDTH = 120
+COLUMNS = "| | Lesson | Short path | Everything | Exercises |\n|---|---|---|---|---|"
 
 
 def readme_text(root: Path, sources: list[Source]) -> str:
@@ -20,19 +19,13 @@ def readme_text(root: Path, sources: list[Source]) -> str:
     text = (root / "README.md").read_text(encoding="utf-8")
     if text.count(BEGIN) != 1 or text.count(END) != 1:
         raise AuthoringError(f"needs one line {BEGIN!r} and one line {END!r}", "README.md")
-    lessons = "\n".join([BEGIN, *_lessons(sources), END])
-    return re.sub(re.escape(BEGIN) + ".*?" + re.escape(END), lambda _: lessons, text, flags=re.DOTALL)
+    exercises = {source.stem: len(source.exercises) for source in sources if source.kind == "exercise"}
+    rows = [_row(source, exercises.get(source.stem, 0)) for source in sources if source.kind == "lesson"]
+    table = "\n".join([BEGIN, COLUMNS, *rows, END])
+    return re.sub(re.escape(BEGIN) + ".*?" + re.escape(END), lambda _: table, text, flags=re.DOTALL)
 
 
-def _lessons(sources: list[Source]) -> list[str]:
-    lines, exercises = [], {source.stem: source for source in sources if source.kind == "exercise"}
-    for source in sources:
-        if source.kind != "lesson":
-            continue
-        number, _, title = source.title.partition(" · ")
-        summary = source.summary.removeprefix("By the end you can ")
-        entry = f"- {number} [{title}](notebooks/{source.stem}.ipynb). {summary[:1].upper()}{summary[1:]}"
-        if worked := exercises.get(source.stem):
-            entry += f" [{len(worked.exercises)} exercises](exercises/{source.stem}.ipynb)."
-        lines += textwrap.wrap(entry, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
-    return lines
+def _row(lesson: Source, exercises: int) -> str:
+    number, _, title = lesson.title.partition(" · ")
+    short_path, everything = lesson.times
+    return f"| {number} | [{title}](notebooks/{lesson.stem}.ipynb) | {short_path} | {everything} | {exercises} |"

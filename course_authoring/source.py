@@ -23,6 +23,7 @@ STEM = re.compile(r"^\d\d_[a-z0-9_]+$")
 CHECKED = re.compile(r'^check\("(\d+)\.', re.MULTILINE)
 HEADING = re.compile(r"^(#{1,6}) +(.+?) *$", re.MULTILINE)
 EXERCISE_HEADING = re.compile(r"^### (\d+\.\d+) · (.+?) *$", re.MULTILINE)
+TIMES = re.compile(r"short path about (\d+) minutes\b.*?, everything about ([\d½¼¾]+) (h|min)")  # with exercises
 WORTH = re.compile(r"^(\d+) points? · difficulty ([1-5]) of 5 · (\d+) minutes?(?: · (core|more))?$", re.MULTILINE)
 
 
@@ -91,9 +92,10 @@ class Source:
         return HEADING.search(self.cells[0].text).group(2)
 
     @property
-    def summary(self) -> str:
-        """The sentence under the title: what the student can do at the end."""
-        return " ".join(self.cells[0].text.split("\n\n")[1].split())
+    def times(self) -> tuple[str, str]:
+        """How long the short path takes and how long everything, "65 min" and "3½ h"; empty where the first cell doesn't say."""
+        found = TIMES.search(self.cells[0].text)
+        return (f"{found[1]} min", f"{found[2]} {found[3]}") if found else ("", "")
 
 
 def read_source(root: Path, path: Path) -> Source:

@@ -11,7 +11,7 @@
 #
 # By the end you can work with this course, turn sentences into a tensor of shape `(B, L, d_model)`, move its axes without scrambling it, and say what networks before attention could see, and at what cost.
 #
-# {{colab_link}} · short path about 55 minutes with its exercises (35 + 20), everything about 3 and a half hours · builds on nothing
+# {{colab_link}} · short path about 55 minutes with its exercises (35 + 20), everything about 3½ hours · builds on nothing
 #
 # Click into the cell below and press `Shift+Enter`. It runs, and the next one is chosen. Do the same with each cell that you come to. (If you have two hours and would rather see one whole model first, take [the quick tour](quick_tour.ipynb) and come back.)
 

@@ -11,7 +11,7 @@
 #
 # By the end you can tell attention in four ways where its tokens are, test what each way knows, and measure how it does on texts longer than those it was trained on.
 #
-# {{colab_link}} · short path about 65 minutes with its exercises (45 + 22), everything about three and a half hours · builds on lessons 04 to 07
+# {{colab_link}} · short path about 65 minutes with its exercises (45 + 22), everything about 3½ hours · builds on lessons 04 to 07
 
 # %% tags=["setup"]
 import math

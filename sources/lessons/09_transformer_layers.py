@@ -11,7 +11,7 @@
 #
 # By the end you can build encoder and decoder layers from attention, feed-forward networks, norms and residual connections, and measure what the place of the norm and the size of the start do to training.
 #
-# {{colab_link}} · short path about 65 minutes with its exercises (40 + 25), everything about 3.5 hours · builds on lessons 05, 06 and 08
+# {{colab_link}} · short path about 65 minutes with its exercises (40 + 25), everything about 3½ hours · builds on lessons 05, 06 and 08
 
 # %% tags=["setup"]
 import math

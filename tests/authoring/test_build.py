@@ -31,9 +31,9 @@ def test_build_executes_and_check_is_content(built):
     assert all(cell.execution_count for cell in solution.cells if cell.cell_type == "code")
     assert not any(cell.get("outputs") for cell in exercise.cells)
     assert check(built) == []
-    text = (built / "README.md").read_text().replace("\n  ", " ")
+    text = (built / "README.md").read_text(encoding="utf-8")
     assert text.startswith("# Course\n") and text.endswith("The end.\n")
-    assert "- 05 [Masking](notebooks/05_masking.ipynb). Mask. [2 exercises](exercises/05_masking.ipynb)." in text
+    assert "\n| 05 | [Masking](notebooks/05_masking.ipynb) | 65 min | 3½ h | 2 |\n" in text
 
 
 def test_building_twice_changes_nothing(built):
@@ -203,7 +203,7 @@ def test_check_names_missing_orphaned_and_broken_notebooks(built):
 
 def test_check_names_an_edited_readme(built):
     path = built / "README.md"
-    path.write_text(path.read_text().replace("Mask.", "Nothing."))
+    path.write_text(path.read_text(encoding="utf-8").replace("65 min", "6 min"), encoding="utf-8")
     assert check(built) == ["README.md: its list of lessons is not what the sources say"]
 
 

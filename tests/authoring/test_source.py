@@ -26,9 +26,11 @@ def test_exercises_are_found(project):
     assert first.explanations.text.startswith("Why it works") and second.explanations.text.startswith("- **a.** one is")
 
 
-def test_title_and_summary(project):
+def test_title_and_times(project, edit):
     source = read_source(project, project / LESSON)
-    assert (source.title, source.summary, source.lesson_number) == ("05 · Masking", "By the end you can mask.", 5)
+    assert (source.title, source.times, source.lesson_number) == ("05 · Masking", ("65 min", "3½ h"), 5)
+    edit(", everything about 3½ hours", "", "sources/lessons/05_masking.py")
+    assert read_source(project, project / LESSON).times == ("", "")
 
 
 ANSWER_5_1 = '# %% tags=["exercise"]\ndef square'

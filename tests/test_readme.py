@@ -1,0 +1,39 @@
+"""What the README says is so: it's short, its links lead to files, its times add up, its check says what it quotes."""
+
+import re
+import textwrap
+
+import pytest
+
+from course_checks import NotYet, check
+
+
+@pytest.fixture(scope="module")
+def text(root):
+    return (root / "README.md").read_text(encoding="utf-8")
+
+
+def test_it_is_short_and_its_links_lead_somewhere(root, text):
+    assert len(text.split()) <= 900 and max(map(len, text.splitlines())) <= 120
+    for link in re.findall(r"\]\(([^)#:]+)\)", text):
+        assert (root / link).exists(), link
+
+
+def test_the_times_of_the_lessons_add_up(text):
+    parts = {"": 0, "½": 0.5, "¼": 0.25, "¾": 0.75}
+    rows = re.findall(r"\| (\d+) min \| (\d+)([½¼¾]?) h \| \d+ \|$", text, re.MULTILINE)
+    short, everything = re.search(
+        r"short\s+path\s+takes\s+about\s+(\d+)\s+hours,\s+everything\s+about\s+(\d+)", text
+    ).groups()
+    assert len(rows) == len(re.findall(r"^\| \d\d \|", text, re.MULTILINE)) > 0  # every lesson says both
+    assert round(sum(int(minutes) for minutes, _, _ in rows) / 60) == int(short)
+    assert round(sum(int(hours) + parts[part] for _, hours, part in rows)) == int(everything)
+
+
+def test_a_check_says_what_is_quoted(text):
+    answer, quoted = re.search(
+        r"likely answer:\n\n(.+?)\n\nand what the check says of it:\n\n(.+?)\n\n\S", text, re.DOTALL
+    ).groups()
+    with pytest.raises(NotYet) as refused:
+        exec("import torch\n" + textwrap.dedent(answer), {"check": check})  # as a student's cell
+    assert str(refused.value) == textwrap.dedent(quoted)
