@@ -30,17 +30,17 @@ def tensor_parallel(num_heads: int, num_kv_heads: int, P: int) -> Axes:
         raise ValueError(
             f"num_heads ({num_heads}) must be at most {MOST} and P ({P}) at least 2, or nothing is divided"
         )
-    draw, query_part = Drawing(), num_heads * STRIPE
+    draw, query_part, shared_part = Drawing(), num_heads * STRIPE, num_kv_heads * STRIPE
     for rank in range(P):
         middle = -rank * ROW
-        x = _box(draw, 0.0, middle, "x", "plain", "all tokens", 0.75)
-        _matrix(draw, x, middle, num_heads, rank, P, STRIPE, TALL)
-        x += query_part + APART
-        _matrix(draw, x, middle, num_kv_heads, rank, P, STRIPE, TALL)
-        x = _arrow(draw, x + num_kv_heads * STRIPE, middle)
-        x = _box(draw, x, middle, "attention", "weights", "of its heads", 1.0)
-        _matrix(draw, x, middle, num_heads, rank, P, WIDE, TALL / num_heads)
-        x = _arrow(draw, x + WIDE, middle)
+        query = _box(draw, 0.0, middle, "x", "plain", "all tokens", 0.75)
+        _matrix(draw, query, middle, num_heads, rank, P, STRIPE, TALL)
+        shared = query + query_part + APART
+        _matrix(draw, shared, middle, num_kv_heads, rank, P, STRIPE, TALL)
+        x = _arrow(draw, shared + shared_part, middle)
+        output = _box(draw, x, middle, "attention", "weights", "of its heads", 1.0)
+        _matrix(draw, output, middle, num_heads, rank, P, WIDE, TALL / num_heads)
+        x = _arrow(draw, output + WIDE, middle)
         bar = _box(draw, x, middle, "part", "output", "", 0.6)
         draw.arrow((bar + 0.34, middle), (bar + 0.66, middle))
         draw.box(bar + 0.7, middle - TALL / 2, 0.75, TALL, "", "output", fill=0.3)
@@ -53,10 +53,7 @@ def tensor_parallel(num_heads: int, num_kv_heads: int, P: int) -> Axes:
     back = bottom - 0.3
     draw.arrow((bar + 0.17, back), (0.375, back), style="--")
     draw.text(bar / 2, back - 0.05, "backward: a second all_reduce adds up the gradients of x", NUMBER, SOFT, va="top")
-    first = 0.75 + GAP
-    second = first + query_part + APART
-    third = second + num_kv_heads * STRIPE + GAP + 1.0 + GAP
-    widths = ((first, query_part, "Wq"), (second, num_kv_heads * STRIPE, "Wk Wv"), (third, WIDE, "Wo"))
+    widths = ((query, query_part, "Wq"), (shared, shared_part, "Wk Wv"), (output, WIDE, "Wo"))
     for left, wide, name in widths:
         draw.text(left + wide / 2, top + 0.08, name, LABEL, va="bottom", weight="bold")
     return draw.finish(

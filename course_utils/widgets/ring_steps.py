@@ -77,14 +77,10 @@ def draw_scores(ax: Axes, ring: Ring, now: int) -> None:
     colors, computed = colors_of_pairs(ring, now)
     ax.imshow(colors.numpy(), interpolation="nearest")
     if ring.causal:
-        wasted = (
-            computed.triu(1).repeat_interleave(4, 0).repeat_interleave(4, 1).float().numpy()
-        )  # four dots a pair, for edges
-        length = ring.layout.L
-        edges = (-0.5, length - 0.5, -0.5, length - 0.5)
-        ax.contourf(wasted, [0.5, 1.5], colors="none", hatches=["/////"], extent=edges).set(
-            edgecolor="0.35", linewidth=0
-        )
+        hidden = computed.triu(1).repeat_interleave(4, 0).repeat_interleave(4, 1)  # four dots a pair, for edges
+        edges = (-0.5, ring.layout.L - 0.5, -0.5, ring.layout.L - 0.5)
+        hatched = ax.contourf(hidden.float().numpy(), [0.5, 1.5], colors="none", hatches=["/////"], extent=edges)
+        hatched.set(edgecolor="0.35", linewidth=0)
     for chunk in (chunk for rank in ring.layout.chunks for chunk in rank if chunk.step == 1):
         ax.axhline(chunk.start - 0.5, color="white", lw=1), ax.axvline(chunk.start - 0.5, color="white", lw=1)
     label_chunks(ax, ring.layout)
@@ -92,12 +88,18 @@ def draw_scores(ax: Axes, ring: Ring, now: int) -> None:
 
 def name_shades(figure: Figure, corner: tuple[float, float], columns: int, *, causal: bool) -> None:
     """What strong, pale, white, gray and hatched pairs are; ``corner`` is the lower left one, in parts of the figure."""
-    strong, pale = SHADES[0], tuple(1 - EARLIER * (1 - part) for part in to_rgb(SHADES[0]))
+    strong, pale = strong_and_pale(0).tolist()
     kinds = {"computed now": {"fc": strong}, "computed before": {"fc": pale}, "still to come": {"fc": LATER}}
     if causal:
         kinds |= {"hidden": {"fc": HIDDEN}, "hidden, computed anyway": {"fc": pale, "hatch": "/////"}}
     shades = [Patch(ec="0.35", lw=0.6, label=name, **style) for name, style in kinds.items()]
     figure.legend(handles=shades, loc="lower left", bbox_to_anchor=corner, ncols=columns, fontsize=8, frameon=False)
+
+
+def strong_and_pale(rank: int) -> Float[Tensor, "2 3"]:
+    """A rank's color, and the one of what it computed in an earlier step."""
+    strong = torch.tensor(to_rgb(SHADES[rank]))
+    return torch.stack([strong, 1 - EARLIER * (1 - strong)])
 
 
 def colors_of_pairs(ring: Ring, now: int) -> tuple[Float[Tensor, "L L 3"], Bool[Tensor, "L L"]]:
@@ -110,8 +112,7 @@ def colors_of_pairs(ring: Ring, now: int) -> tuple[Float[Tensor, "L L 3"], Bool[
     if ring.causal:
         colors[torch.ones(length, length, dtype=torch.bool).triu(1)] = torch.tensor(HIDDEN)
     for rank in range(ring.layout.P):
-        strong = torch.tensor(to_rgb(SHADES[rank]))
-        pale = 1 - EARLIER * (1 - strong)
+        strong, pale = strong_and_pale(rank)
         queries = ring.layout.positions(rank)
         for step in range(now + 1):
             keys = ring.layout.positions((rank - step) % ring.layout.P)
