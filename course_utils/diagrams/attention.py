@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from torch import Tensor
 
 from ..attention import masked_softmax
-from .formatting import allowed_mask, checked_labels, first_matrix, number, number_sum, shortened, stack_size
+from .formatting import allowed_mask, checked_labels, equals, first_matrix, number, number_sum, shortened, stack_size
 from .grids import GridDrawing
 from .palette import CELL, COLORS, LABEL, NAME, OPERATION, SHAPE, SMALL, SOFT
 
@@ -126,8 +126,9 @@ def attention_flow(
     whom = f"“{shortened(keys[strongest])}”" if keys else f"key {strongest}"
     dot = number_sum(list(zip(q[row].tolist(), k[strongest].tolist(), strict=True)))
     used = [(w, x) for w, x in zip(weights[row].tolist(), v[:, feature].tolist(), strict=True) if w]
+    score = float(scores[row, strongest])
     lines = [
-        f"score of {who} with {whom}:  {dot};  × {number(scale)} = {number(float(scores[row, strongest]))}",
+        f"score of {who} with {whom}:  {dot};  × {number(scale)} {equals(scale, score)} {number(score)}",
         f"output of {who}, feature {feature}:  {number_sum(used) if used else 'nothing may be looked at: 0'}",
     ]
     for place, line in enumerate(lines):

@@ -91,13 +91,19 @@ def stack_size(leading: tuple[int, ...]) -> int:
     return max(1, math.prod(leading))
 
 
+def equals(*values: float) -> str:
+    """ "=" between numbers that are what ``number`` writes of them, "≈" if it rounds one."""
+    written = [float(number(value).replace("−", "-").replace("∞", "inf")) for value in values]
+    return "=" if all(math.isclose(*pair, rel_tol=1e-6) for pair in zip(values, written, strict=True)) else "≈"
+
+
 def number_sum(terms: Sequence[tuple[float, float]]) -> str:
     """``0.75 · 8 + 0.25 · 4 = 7``, long ones cut in the middle."""
     total = sum(a * b for a, b in terms)
     written = [f"{number(a)} · {f'({number(b)})' if b < 0 else number(b)}" for a, b in terms]
     if len(written) > 5:
         written = [*written[:3], "…", written[-1]]
-    return f"{' + '.join(written)} = {number(total)}"
+    return f"{' + '.join(written)} {equals(total, *(x for term in terms for x in term))} {number(total)}"
 
 
 def allowed_mask(mask: Tensor | None, like: Tensor) -> Tensor:

@@ -42,7 +42,7 @@ def test_the_numbers_are_those_of_pytorch():
     weights = torch.softmax((Q @ K.T / math.sqrt(2)).masked_fill(~mask, -torch.inf), dim=-1)
     output = F.scaled_dot_product_attention(Q[None], K[None], V[None], attn_mask=mask)[0]
     last = written(ax)[-1]
-    assert last.startswith("output of query 1, feature 0:") and last.endswith(f"= {output[1, 0]:.2f}")
+    assert last.startswith("output of query 1, feature 0:") and last.endswith(f"≈ {output[1, 0]:.2f}")
     assert all(f"{w:.2f}".lstrip("0").rstrip("0") in "".join(written(ax)) for w in weights[1].tolist())
     assert "1 of them are masked" in ax.get_label()
 

@@ -24,6 +24,7 @@ def test_numbers_are_short():
 def test_a_sum_is_written_out():
     assert number_sum([(0.75, 8.0), (0.25, 4.0)]) == "0.75 · 8 + 0.25 · 4 = 7"
     assert number_sum([(1.0, -2.0)]) == "1 · (−2) = −2"
+    assert number_sum([(0.959, 8.0)]) == "0.96 · 8 ≈ 7.67"  # 0.96 · 8 would be 7.68
     assert number_sum([(1.0, float(n)) for n in range(9)]) == "1 · 0 + 1 · 1 + 1 · 2 + … + 1 · 8 = 36"
 
 

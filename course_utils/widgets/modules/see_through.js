@@ -37,11 +37,15 @@ export function short(x, inCell = false) {
   return (inCell ? text.replace(/^(-?)0\./, "$1.") : text).replace(/-/g, "−");
 }
 
+/** "=" between numbers that are what `short` writes of them, "≈" if it rounds one. */
+const equals = (...all) => (all.every((x) => !Number.isFinite(x) || Math.abs(x - Number(short(x).replace(/−/g, "-"))) <= 1e-6 * Math.abs(x)) ? "=" : "≈");
+
 /** "0.75 · 8 + 0.25 · 4 = 7" */
 export function sum(terms, most = 6) {
   const written = terms.map(([a, b]) => `${short(a)} · ${b < 0 ? `(${short(b)})` : short(b)}`);
   const shown = written.length > most ? [...written.slice(0, most - 2), "…", written.at(-1)] : written;
-  return `${shown.join(" + ")} = ${short(terms.reduce((total, [a, b]) => total + a * b, 0))}`;
+  const total = terms.reduce((before, [a, b]) => before + a * b, 0);
+  return `${shown.join(" + ")} ${equals(total, ...terms.flat())} ${short(total)}`;
 }
 
 /** A token as it can be shown: on one line, nothing invisible in it, long ones cut. */
@@ -61,9 +65,9 @@ export function explain(card, i, j, data, computed, options) {
   if (card === "v") return { sentence: `value of ${quoted(keys[i])}, feature ${j}: ${short(v[i][j])}`, from: [] };
   if (card === "s") {
     const terms = q[i].map((x, f) => [x, k[j][f]]);
-    const scaled = options.scaling ? `, times ${short(computed.factor)} = ${short(computed.scores[i][j])}` : "";
-    const masked = computed.hidden[i][j] ? ". The mask hides it." : "";
-    return { sentence: `score of ${quoted(queries[i])} with ${quoted(keys[j])}: ${sum(terms)}${scaled}${masked}`, from: [["q", i, null], ["k", null, j]] };
+    const [factor, score] = [computed.factor, computed.scores[i][j]];
+    const scaled = options.scaling ? `, times ${short(factor)} ${equals(factor, score)} ${short(score)}` : "";
+    return { sentence: `score of ${quoted(queries[i])} with ${quoted(keys[j])}: ${sum(terms)}${scaled}${computed.hidden[i][j] ? ". The mask hides it." : ""}`, from: [["q", i, null], ["k", null, j]] };
   }
   if (card === "w") {
     const from = [["s", i, null]];
@@ -72,7 +76,7 @@ export function explain(card, i, j, data, computed, options) {
     if (!options.softmax) return { sentence: `${place}: the score itself, as the softmax is off: ${short(computed.weights[i][j])}`, from };
     const seen = computed.scores[i].filter((_, n) => !computed.hidden[i][n]);
     const powers = seen.slice(0, 4).map((x) => `e^${short(x)}`).join(" + ") + (seen.length > 4 ? " + …" : "");
-    return { sentence: `${place}: e^${short(computed.scores[i][j])} / (${powers}) = ${short(computed.weights[i][j])}`, from };
+    return { sentence: `${place}: e^${short(computed.scores[i][j])} / (${powers}) ${equals(computed.weights[i][j], ...seen)} ${short(computed.weights[i][j])}`, from };
   }
   // A weight of 0 takes nothing from a value, and is left out; but 0 times NaN is NaN, as in PyTorch.
   const terms = computed.weights[i].map((w, n) => [w, v[n][j]]).filter(([w, x]) => !(Math.abs(w) < 1e-6) || !Number.isFinite(x));
@@ -85,7 +89,7 @@ export function describe(what, data, options, factor) {
   const features = data.q[0].length;
   return {
     "step 0": `Each token has a query, what it asks for, and a key, what it can be found by: ${features} numbers each.`,
-    "step 1": `Each query meets each key: multiply feature by feature and add up${options.scaling ? `, then scale by 1/√${features} = ${short(factor)}` : ""}. Every pair has a score.`,
+    "step 1": `Each query meets each key: multiply feature by feature and add up${options.scaling ? `, then scale by 1/√${features} ${equals(factor)} ${short(factor)}` : ""}. Every pair has a score.`,
     "step 2": `The scores of a row become weights: ${options.softmax ? "e^score, divided by the sum over the row; they are positive and add up to 1" : "with the softmax off, the scores as they are"}.${data.mask && options.masking ? " Hatched cells are hidden by the mask." : ""}`,
     "step 3": "Each output is a mixture of all values: every row of V times its weight, added up.",
     scaling: options.scaling
@@ -192,10 +196,7 @@ function render({ model, el }) {
     const label = switches.appendChild(make("label"));
     const input = label.appendChild(make("input", undefined, { type: "checkbox" }));
     input.checked = state.options[name];
-    input.addEventListener("change", () => {
-      state.options[name] = input.checked;
-      act(name);
-    });
+    input.addEventListener("change", () => { state.options[name] = input.checked; act(name); });
     label.append(text);
   }
   if (initial.q.length > 1) {
@@ -208,10 +209,7 @@ function render({ model, el }) {
     });
   }
   const reset = bar.appendChild(make("button", "Q as at first", { type: "button" }));
-  reset.addEventListener("click", () => {
-    q = numbers(initial.q);
-    act("reset");
-  });
+  reset.addEventListener("click", () => { q = numbers(initial.q); act("reset"); });
 
   /** After a control: its sentence takes the place of a cell's. */
   function act(what) {
