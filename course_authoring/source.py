@@ -93,9 +93,9 @@ class Source:
 
     @property
     def times(self) -> tuple[str, str]:
-        """How long the short path takes and how long everything, "65 min" and "3½ h"; empty where the first cell doesn't say."""
+        """About how long the short path takes and everything, "65 min" and "3½ h"; empty where the first cell doesn't say."""
         found = TIMES.search(self.cells[0].text)
-        return (f"{found[1]} min", f"{found[2]} {found[3]}") if found else ("", "")
+        return (f"{5 * round(int(found[1]) / 5)} min", f"{found[2]} {found[3]}") if found else ("", "")
 
 
 def read_source(root: Path, path: Path) -> Source:

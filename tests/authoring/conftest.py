@@ -16,7 +16,7 @@ LESSON = (
 #
 # By the end you can mask.
 #
-# {{colab_link}} · short path about 65 minutes with its exercises (40 + 25), everything about 3½ hours
+# {{colab_link}} · short path about 66 minutes with its exercises (40 + 26), everything about 3½ hours
 #
 # {{next_steps}}
 

@@ -50,7 +50,7 @@ def test_it_builds_and_its_checks_and_tests_hold(with_library, root):
     assert {f"{folder}/{NAME}.ipynb" for folder in ("notebooks", "solutions", "exercises")} <= set(build(with_library))
     assert check(with_library) == []
 
-    row = f"| 13 | [{TITLE}](notebooks/{NAME}.ipynb) | 18 min | 20 min | 2 |"
+    row = f"| 13 | [{TITLE}](notebooks/{NAME}.ipynb) | 20 min | 20 min | 2 |"
     assert row in (with_library / "README.md").read_text(encoding="utf-8").splitlines()
     before = nbformat.read(with_library / "notebooks/05_masking.ipynb", 4)
     assert f"[lesson 13, {TITLE}](../notebooks/{NAME}.ipynb)" in before.cells[0].source
