@@ -1,7 +1,6 @@
 """What the README says is so: it's short, its links lead to files, its times add up, its check says what it quotes."""
 
 import re
-import textwrap
 
 import pytest
 
@@ -20,19 +19,18 @@ def test_it_is_short_and_its_links_lead_somewhere(root, text):
         assert (root / link).exists(), link
 
 
-def test_the_times_of_the_lessons_add_up(text):
+def test_times_and_exercises_of_the_lessons_add_up(text):
     parts = {"": 0, "½": 0.5, "¼": 0.25, "¾": 0.75}
-    rows = re.findall(r"\| (\d+) min \| (\d+)([½¼¾]?) h \| \d+ \|$", text, re.MULTILINE)
+    rows = re.findall(r"\| (\d+) min \| (\d+)([½¼¾]?) h \| (\d+) \|$", text, re.MULTILINE)
     short, everything = re.search(r"takes about (\d+) hours, everything about (\d+)", " ".join(text.split())).groups()
     assert len(rows) == len(re.findall(r"^\| \d\d \|", text, re.MULTILINE)) > 0  # every lesson says both
-    assert round(sum(int(minutes) for minutes, _, _ in rows) / 60) == int(short)
-    assert round(sum(int(hours) + parts[part] for _, hours, part in rows)) == int(everything)
+    assert round(sum(int(minutes) for minutes, *_ in rows) / 60) == int(short)
+    assert round(sum(int(hours) + parts[part] for _, hours, part, _ in rows)) == int(everything)
+    assert f"Each of {sum(int(count) for *_, count in rows)} exercises" in text
 
 
 def test_a_check_says_what_is_quoted(text):
-    answer, quoted = re.search(
-        r"likely answer:\n\n(.+?)\n\nand what the check says about it:\n\n(.+?)\n\n\S", text, re.DOTALL
-    ).groups()
+    answer, quoted = re.search(r"```python\n(.+?)```.+?```text\n(.+?)\n```", text, re.DOTALL).groups()
     with pytest.raises(NotYet) as refused:
-        exec("import torch\n" + textwrap.dedent(answer), {"check": check})  # as a student's cell
-    assert str(refused.value) == textwrap.dedent(quoted)
+        exec("import torch\n" + answer, {"check": check})  # as a student's cell
+    assert str(refused.value) == quoted

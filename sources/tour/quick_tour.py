@@ -889,7 +889,7 @@ widgets.predictions()
 # %% [markdown]
 # ## What comes next
 #
-# You've seen the whole road. The lessons walk it slowly, with real words, real text and real mistakes. Each has a short path of about an hour with its exercises (the last three take longer), and `course_utils.progress()` says what comes next for you.
+# You've seen the whole road. The lessons walk it slowly, with real words, real text and real mistakes. Each has a short path of about an hour with its exercises (the last three take longer), and after `import course_utils`, `course_utils.progress()` says what comes next for you.
 #
 # - You want to **understand each part**: {{lesson_00}}, and then in order.
 # - You know the parts and want to **build**: {{lesson_09}}, {{lesson_10}}, {{lesson_12}}.
