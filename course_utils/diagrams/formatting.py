@@ -92,7 +92,7 @@ def stack_size(leading: tuple[int, ...]) -> int:
 
 
 def equals(*values: float) -> str:
-    """ "=" between numbers that are what ``number`` writes of them, "≈" if it rounds one."""
+    """What stands between numbers: "=" if they are what ``number`` writes of them, "≈" if it rounds one."""
     written = [float(number(value).replace("−", "-").replace("∞", "inf")) for value in values]
     return "=" if all(math.isclose(*pair, rel_tol=1e-6) for pair in zip(values, written, strict=True)) else "≈"
 
