@@ -88,13 +88,12 @@ def test_the_first_code_cell_installs_in_colab_and_is_collapsed(project):
         assert second.metadata.tags == ["setup"] and "jupyter" not in second.metadata
 
 
-def test_without_an_address_nothing_leads_to_colab(project, edit):
-    edit("# {{colab_link}}", "# {{colab_link}} · about 10 minutes", "sources/lessons/05_masking.py")
+def test_without_an_address_nothing_leads_to_colab(project):
     for notebook in (*built(project, address=None).values(), *built(project, "lessons", None).values()):
         assert "olab" not in text_of(notebook) and "github" not in text_of(notebook)
         assert not any(cell.id == INSTALL_ID for cell in notebook.cells)
     (lesson,) = built(project, "lessons", None).values()
-    assert "\n\nabout 10 minutes\n\n" in lesson.cells[0].source
+    assert "\n\nshort path about 66 minutes" in lesson.cells[0].source
     assert "](https://colab" in built(project, "lessons")["notebooks/05_masking.ipynb"].cells[0].source
 
 
