@@ -8,6 +8,7 @@ from honest.honest_notebook import NOTEBOOKS
 from sandboxed import EXERCISES, linux
 
 from course_grader.grade import GradingSettings, grade_one
+from course_grader.limits import Limits
 from course_grader.released_notebook import load_releases
 
 MISLEADING = re.compile("missing|empty|not be read", re.IGNORECASE)
@@ -16,7 +17,8 @@ MISLEADING = re.compile("missing|empty|not be read", re.IGNORECASE)
 @pytest.fixture(scope="module")
 def settings():
     """As for a whole course: a file belongs to the lesson that its content says."""
-    return GradingSettings(load_releases(EXERCISES), seed="a class")
+    patient = Limits(cell_s=900, notebook_s=1800)  # a slow machine is no reason to lose points here
+    return GradingSettings(load_releases(EXERCISES), seed="a class", limits=patient)
 
 
 def test_every_lesson_is_among_them():
