@@ -46,7 +46,7 @@ def run(tmp_path):
     (tmp_path / "test_it.py").write_text(TESTS, encoding="utf-8")
 
     def work(*options, **environment):
-        kept = {k: v for k, v in os.environ.items() if k not in ("CI", "TESTS_UNTIL") and not k.startswith("PYTEST_")}
+        kept = {k: v for k, v in os.environ.items() if k != "CI" and not k.startswith("PYTEST_")}
         kept["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # those of the course take a second or two to load
         command = [sys.executable, "-m", "pytest", "-q", "-p", "xdist.plugin", *options]
         done = subprocess.run(
@@ -71,14 +71,8 @@ def test_with_ci_it_fails(run):
 
 
 def test_nothing_missing_nothing_said(run):
-    status, lines = run("-k", "rolls", TESTS_UNTIL="9e9")
+    status, lines = run("-k", "rolls")
     assert status == 0 and "1 passed" in lines[-1]
-
-
-def test_without_time_all_are_skipped_and_said(run):
-    status, lines = run("-n", "2", TESTS_UNTIL="1", CI="true")
-    assert status == 0 and "5 skipped" in lines[-2]
-    assert lines[-1] == "skipped: 5 tests of what there was no time for; to run them: unset TESTS_UNTIL"
 
 
 def put(folder, name, script="exit 0"):
