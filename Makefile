@@ -7,22 +7,17 @@ PY := $(BIN)/python
 READY := $(VENV)/ready
 PIP := $(PY) -m pip install -q --disable-pip-version-check
 # Notebooks and tests run side by side, one a core; torch's own threads would stand in one another's way.
-quick test test-all test-rest test-hostile test-browser test-lab: export OMP_NUM_THREADS = 1
-# Each test marked `slow` (pyproject.toml says when) runs in `make test-all` only.
-test: SELECT = -m "not slow"
-# What `make test` skipped where something was missing, and what is slow: the two together run all that `make test-all` runs.
-test-rest: SELECT = -m "slow or needs"
+quick test test-rest test-slow test-hostile test-browser test-lab: export OMP_NUM_THREADS = 1
 # A comma inside the arguments of a call would end one.
 EXTRAS_OF_SITE := site,browser
 # $(call step,what is done,command): says so, runs it, says how long it took
 step = @echo "== $(1)"; t=$$(date +%s); $(2) && echo "== done in $$(( $$(date +%s) - t )) s"
 
-.PHONY: help setup lab quick build new-lesson check test test-all test-rest test-hostile lint grade answers pictures bench site slides sheet test-browser test-lab test-nbgrader clean
+.PHONY: help setup lab quick build new-lesson check test test-rest test-slow test-hostile lint grade answers pictures bench site slides sheet test-browser test-lab test-nbgrader clean
 .DEFAULT_GOAL := setup
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.* ## /\1: /p' $(firstword $(MAKEFILE_LIST))
-	@echo "test: all tests, those skipped that need more than this machine has; test-all: also what takes long"
 
 setup: $(READY) ## a virtual environment with all that the course needs, in .venv
 $(READY): pyproject.toml constraints.txt
@@ -63,19 +58,22 @@ quick: lint check ## a first answer: lint, check, most tests of the library, tho
 # The lessons that train come first, so that no core waits for the other at the end.
 LONGEST_FIRST := $(wildcard notebooks/1*.ipynb solutions/1*.ipynb) $(wildcard notebooks/0*.ipynb solutions/0*.ipynb) solutions/quick_tour.ipynb
 
-test test-all: lint check
+test: lint check ## every lesson and solution, then the tests of `tests`; skips, and names, what needs more than this machine has
 	$(call step,every lesson and solution runs and prints what it printed before (nbval),$(PY) -m pytest -q -n auto --dist loadfile --no-loadscope-reorder --nbval --nbval-current-env $(LONGEST_FIRST))
-	$(call step,unit tests; checks against known mistakes; exercise notebooks unsolved and solved,$(PY) -m pytest -q -n auto --dist worksteal $(SELECT) tests)
+	$(call step,unit tests; checks against known mistakes; exercise notebooks unsolved and solved,$(PY) -m pytest -q -n auto --dist worksteal -m "not slow" tests)
 
-test-rest: setup ## what `make test` skipped: what needs more, and what takes long
-	$(call step,what needs more than the set-up installs; what takes long,$(PY) -m pytest -q -n auto --dist worksteal $(SELECT) tests)
+test-rest: setup ## what `make test` skipped on a machine that has only the set-up
+	$(call step,what needs more than the set-up installs,$(PY) -m pytest -q -n auto --dist worksteal -m "needs and not slow" tests)
+
+test-slow: setup ## what `make test` and `make test-hostile` leave out, marked `slow` (pyproject.toml says when)
+	$(call step,what takes long; half an hour,$(PY) -m pytest -q -n auto --dist worksteal -m slow tests tests/hostile)
 
 grade: setup ## grade a class: SUBMISSIONS=folder GRADES=folder LESSON=05 (Linux with bubblewrap)
 	$(PY) -m course_grader $(or $(SUBMISSIONS),submissions) --output $(or $(GRADES),grades) $(if $(LESSON),--lesson $(LESSON)) $(GRADE_ARGS)
 
 test-hostile: setup ## submissions that attack the grader
-	$(call step,hostile submissions; the course's own functions borrowed and observations forged in every lesson; ready-mades of PyTorch,$(PY) -m pytest -q -n 2 --dist worksteal tests/hostile --ignore tests/hostile/test_class.py)
-	$(call step,a class graded in five ways and after ten kills; some minutes,$(PY) -m pytest -q -s tests/hostile/test_class.py)
+	$(call step,hostile submissions; the course's own functions borrowed and observations forged in every lesson; ready-mades of PyTorch,$(PY) -m pytest -q -n 2 --dist worksteal -m "not slow" tests/hostile --ignore tests/hostile/test_class.py)
+	$(call step,a class is graded; is interrupted; is graded by an ordinary user,$(PY) -m pytest -q -m "not slow" tests/hostile/test_class.py)
 
 answers: setup ## what the checks say of the recorded answers: ANSWERS_ARGS="4.2"; all messages in build/answers.md
 	$(PY) tests/checks/recorded_answers.py $(ANSWERS_ARGS)

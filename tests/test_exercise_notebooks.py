@@ -52,7 +52,7 @@ def pair(root, request):
     return tuple(nbformat.read(root / folder / f"{request.param}.ipynb", 4) for folder in ("exercises", "solutions"))
 
 
-# `make test` runs the same cells, with answers, in solutions/; hence two lessons here, and unsolved all in `make test-all`.
+# `make test` runs the same cells, with answers, in solutions/; hence two lessons here, and unsolved all in `make test-slow`.
 SAMPLE = [name for name in EXERCISES if name[:2] in ("01", "06")]
 OTHERS = [pytest.param(name, marks=pytest.mark.slow) for name in EXERCISES if name not in SAMPLE]
 

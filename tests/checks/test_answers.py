@@ -1,7 +1,7 @@
 """Recorded answers of people who had the statement alone, held as rates: ``make answers`` prints them.
 
 Every wrong answer is refused, every right one accepted, and nearly all wrong ones are told something specific. A sample
-runs in ``make test``, all of it and other seeds in ``make test-all``.
+runs in ``make test``, all of it and other seeds in ``make test-slow``.
 """
 
 import dataclasses

@@ -47,12 +47,13 @@ def points(row):
     return int(row["total"] or 0)
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_scores_are_those_counted_by_hand(a_class, tmp_path, jobs):
     subprocess.run(command(a_class, tmp_path / "out", "--jobs", str(jobs)), cwd=handed_in.ROOT, check=True)
     assert scores(tmp_path / "out") == a_class[1]
 
 
+@pytest.mark.slow
 def test_scores_on_a_cluster(a_class, tmp_path):
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
@@ -61,6 +62,7 @@ def test_scores_on_a_cluster(a_class, tmp_path):
     assert scores(tmp_path / "out") == a_class[1]
 
 
+@pytest.mark.slow
 def test_scores_after_ten_kills(a_class, tmp_path):
     """``kill -9`` of the grader at random moments; after each, every file is whole and nothing runs on."""
     output, chance = tmp_path / "out", random.Random(time.time_ns())
@@ -121,6 +123,7 @@ def certain():
             yield case, sum(handed_in.POINTS_01[number] for number in allowed if allowed[number] == ("right",))
 
 
+@pytest.mark.slow
 def test_a_class_in_which_every_second_is_hostile(tmp_path):
     folder, output = tmp_path / "handed in", tmp_path / "out"
     hostile = list(certain())

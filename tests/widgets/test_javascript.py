@@ -122,7 +122,7 @@ VIEW = {
 
 
 PHONE = ["usual", "64 tokens", "long and HTML", "48 heads"]
-LARGE = {"64 tokens", "64 features", "long and HTML", "48 heads"}  # these take seconds each: in `make test-all`
+LARGE = {"64 tokens", "64 features", "long and HTML", "48 heads"}  # these take seconds each: in `make test-slow`
 SIZES = [
     pytest.param(case, width, marks=pytest.mark.slow) if case in LARGE else (case, width)
     for width, cases in ((900, SEE), (390, PHONE))
