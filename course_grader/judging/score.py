@@ -93,7 +93,7 @@ def _score(
     if lost or observation is None:
         return _nothing(exercise, *_lost_outcome(lost))
     if "undefined" in observation:
-        return _nothing(exercise, *_undefined_outcome(exercise, rebuilt, run_log, findings))
+        return _nothing(exercise, *_without_answer(exercise, rebuilt, run_log, findings))
     try:
         verdict = own_process().do(judge, number, seed, observation, seconds=JUDGING_S)
     except LimitExceeded as problem:
@@ -104,6 +104,9 @@ def _score(
     except Exception as problem:  # a judge that observations can trip up must cost one exercise, not a class
         message = f"What the check observed could not be judged ({type(problem).__name__})."
         return _nothing(exercise, "unreadable", message)
+    if not verdict.passed and number in run_log.cell_errors and find(number).call.expects == "value":
+        # A cell that was stopped leaves half of its results: say why, not which are missing.
+        return _nothing(exercise, *_without_answer(exercise, rebuilt, run_log, findings))
     share = 1.0 if verdict.passed else 0.0
     if partial and not verdict.passed and verdict.right_in:
         share = min(MOST_IN_PART, share_right(verdict.right_in, cases_and_decider(number, seed)[0]))
@@ -126,10 +129,10 @@ def _lost_outcome(why: str | None) -> tuple[str, str]:
     return "unreadable", f"The exercise could not be judged: {why or 'no observation arrived'}."
 
 
-def _undefined_outcome(
+def _without_answer(
     exercise: ReleasedExercise, rebuilt: RebuiltNotebook, run_log: RunLog, findings: Findings
 ) -> tuple[str, str]:
-    """Outcome and message where nothing has the name that the check looks at."""
+    """Outcome and message where nothing has the name that the check looks at, or a cell that was stopped left half of it."""
     number = exercise.number
     if number in run_log.cell_errors:
         name, message = run_log.cell_errors[number]

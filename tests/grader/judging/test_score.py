@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from course_checks.deciding.find import find
+from course_checks.lesson_01.found_shares import POSSIBLE
 from course_checks.running import observe_answer
 from course_checks.running.call import Case
 from course_checks.running.encode import pack
@@ -136,6 +137,25 @@ def test_a_long_list_is_told_as_what_it_is(released, length, item, container):
 def test_everything_else_earns_nothing(released, given, outcome, words):
     one = marked(released, "1.1", **given)
     assert (one.outcome, one.earned) == (outcome, 0) and words in one.message
+
+
+@pytest.mark.parametrize(
+    ("broken", "outcome", "words"),
+    [
+        (("time limit", "stopped after 120 s"), "time limit", "did not finish in the time it had"),
+        (("KeyError", "'all'"), "error", "stopped with KeyError: 'all'"),
+    ],
+)
+def test_half_of_an_experiment_is_told_why_it_is_half(released, broken, outcome, words):
+    """Not that entries are missing, which a slow machine may have cut off; what is whole is judged by what it is."""
+    levels = dict(zip(POSSIBLE, (0.05, 0.6, 0.8, 0.9), strict=True))
+    half = {key: [level + 0.001 * split for split in range(5)] for key, level in levels.items()}
+    right = half | {"larger gain": "table", "seeds where cosine wins": 5, "cosine reliably better": True}
+    assert marked(released, "1.9", sent("1.9", half)).outcome == "wrong"
+    one = marked(released, "1.9", sent("1.9", half), broken=broken)
+    assert (one.outcome, one.earned) == (outcome, 0) and words in one.message
+    assert marked(released, "1.9", sent("1.9", right), broken=broken).outcome == "right"
+    assert marked(released, "1.1", sent("1.1", lambda a, b: (a * b).mean()), broken=broken).outcome == "wrong"
 
 
 def test_another_exercises_observations_do_not_count(released):
