@@ -1,17 +1,21 @@
-"""The hostile submissions. Most of them stand in text files beside this one, as changes of the solved notebook of lesson 01.
+"""The hostile submissions. Most of them stand in text files beside this one, as changes of a half solved notebook of lesson 01.
 
 A part of a text file begins with ``===== name | outcomes | words that the result must hold``. The text is an answer to 1.1
-(none: the solution's); what stands above a line ``#--`` is a cell in front. Of the outcomes those are told that need not
-be right: ``1.1 wrong or lost`` or ``all right or ended``. A part of ``escapes.txt`` has one attempt a line.
+(none: the solution's); what stands above a line ``#--`` is a cell in front. 1.3 and 1.7 are answered, the others are not, so
+that points which nobody earned would be seen. Of the outcomes those are told that are others than "right" where there is an
+answer and "not attempted" where there is none: ``1.1 wrong or lost`` or ``all right or ended``. A part of ``escapes.txt``
+has one attempt a line.
 """
 
 from dataclasses import dataclass
 from pathlib import Path
 
-from handed_in import POINTS_01, ROOT, as_bytes, code, position, sections, solved, with_cell
+import handed_in
+from handed_in import POINTS_01, ROOT, as_bytes, code, position, sections, with_cell
 
 # Why there may be nothing to judge of an exercise.
 LOST = ("error", "time limit", "memory", "output limit", "not reached", "unreadable")
+ANSWERED = {"1.1": "answer-1-1", "1.3": "answer-1-3", "1.7": "quiz-1-7"}
 SETS = {"lost": LOST, "ended": (*LOST, "missing", "syntax error", "not attempted")}
 
 
@@ -28,12 +32,23 @@ class Case:
         """The outcomes that each exercise may have; of none where no exercise is graded."""
         if self.outcomes == "none":
             return {}
-        allowed = dict.fromkeys(POINTS_01, ("right",))
+        allowed = {number: ("right",) if number in ANSWERED else ("not attempted",) for number in POINTS_01}
         for part in self.outcomes.split(", "):
             number, _, either = part.partition(" ")
             chosen = tuple(one for word in either.split(" or ") for one in SETS.get(word, (word,)))
-            allowed |= dict.fromkeys(POINTS_01 if number == "all" else [number], chosen)
+            if number == "all":
+                allowed = dict.fromkeys(ANSWERED, chosen) | {
+                    blank: ("not attempted", *(one for one in chosen if one != "right"))
+                    for blank in POINTS_01.keys() - ANSWERED
+                }
+            else:
+                allowed[number] = chosen
         return allowed
+
+
+def solved(**answers: str) -> dict:
+    """The notebook with what is answered in it; other answers by ``answer_1_1`` and so on."""
+    return handed_in.solved(only=set(ANSWERED.values()), **answers)
 
 
 def read(name: str) -> list[Case]:
@@ -128,7 +143,7 @@ def all_pairs_einsum(queries, keys):
     return torch.from_numpy(np.matmul(queries.numpy(), keys.transpose(-2, -1).numpy()))"""
 TAMPERING = [
     *read("tampering.txt"),
-    Case("numpy's matrix product", as_bytes(solved(answer_1_4=PRODUCT)), words=("`matmul` is on the list",)),
+    Case("numpy's matrix product", as_bytes(solved(answer_1_4=PRODUCT)), "1.4 right", words=("`matmul` is on the list",)),
     Case("edits a check", changed(wrong(), "check-1-1", source="print('right')"), "1.1 wrong", ("the check of 1.1 was edited",)),
     Case("deletes a check", without("check-1-1"), words=("the check of 1.1 was deleted",)),
     Case("deletes an answer", without("answer-1-1"), "1.1 missing", ("the answer cell of 1.1 is missing",)),
