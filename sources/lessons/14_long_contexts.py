@@ -306,7 +306,7 @@ print(f"latest 64 against latest 512: {lost:+.3f}, plus or minus {wide:.3f}")
 widgets.came_out("14.B", lost)
 
 # %% [markdown]
-# *With a window the model reads all 4,096 characters about as well as the first 512.* And a window of 64 costs little more, though a stack of four such layers reaches farther than 64 characters, as exercise 14.4 shows.
+# *With a window the model reads all 4,096 characters about as well as the first 512.* And a window of 64 costs little more. (A stack of four such layers reaches farther than 64 characters, as exercise 14.4 shows. "What lies far back" cuts the text itself.)
 #
 # The cache needn't grow, either. **When a new position comes, the oldest one goes.** The keys are kept *unturned*, and at every reading each of them is turned (RoPE, lesson 08) to its place **in the cache**. Here is what two caches keep of ten characters, one with a window of 4, and one with the first two as well:
 
@@ -399,9 +399,9 @@ plotting.show(
 )
 
 # %% [markdown]
-# *Each dot is the fastest hundred characters of a thousand, in processor time, in one run for each cache. Lines are medians of five neighboring dots.* With the window the end is written no more slowly than the beginning.
+# *Each dot is the fastest hundred characters of a thousand, in processor time, in one run for each cache. Lines are medians of five neighboring dots.* With the window the end is written no more slowly than the beginning. (Compare speeds only within this figure. In another run, with other work on the machine, all may be slower.)
 #
-# **Keep the first ones, too?** Xiao et al. (2023) found that large models break when the first tokens leave the window. A softmax has to put its weight somewhere, they say, and many heads park spare weight on these tokens, as in a **sink**. If the first four stay, moved up to the window as in the right half of the picture, those models go on. The sink of exercise 14.1 serves the same end, with a score that has no position and no value. For our model the first four make hardly any difference (and in the second row they take the places of four recent characters):
+# **Keep the first ones, too?** Xiao et al. (2023) found that large models break when the first tokens leave the window. A softmax has to put its weight somewhere, they say, and many heads park spare weight on these tokens, as in a **sink**. If the first four stay, moved up to the window as in the right half of the picture, those models go on. The sink of exercise 14.1 serves the same end, with a score that has no position and no value. For our model the first four make hardly any difference (in the second row they take the places of four recent characters; whether that's why it's a little worse we haven't tried):
 
 # %%
 pairs = {"first 4, latest 508": "latest 512", "first 4, latest 60": "latest 64"}
@@ -841,9 +841,11 @@ plotting.show(
 )
 
 # %% [markdown]
-# *Bars are means, dots the seeds.* Without the 16 pairs that overlap most, nine answers in ten are right. Without the 16 that overlap least, no more than before. So it's the overlap that does the harm, and most of the harm comes from a quarter of the pairs. Leaving out the most positive ones helps nearly as much. Leaving out the most negative ones alone helps little more than leaving out 16 at random, but they do add to the noise in which another value can win. The formula above doesn't hold for the delta rule, where each write depends on those before it, but the same removals help it as much.
+# *Bars are means, dots the seeds.* Without the 16 pairs that overlap most, nine answers in ten are right. Without the 16 that overlap least, no more than before. So it's the overlap that does the harm, and most of the harm comes from a quarter of the pairs. Leaving out the most positive ones helps nearly as much. We guessed that leaving out the most negative ones wouldn't help, and that was wrong: it helps a little more than leaving out 16 at random. A negative overlap, too, adds to the noise in which another value can win. The formula above doesn't hold for the delta rule, where each write depends on those before it, but the same removals help it as much.
 #
-# Could training have kept the keys farther apart? Their mean overlap could hardly be smaller. In 8 dimensions there's only so much room for 128 directions, and the mean of their squared products is nearly as small as it can be. What helps is more dimensions. In exercise 14.9 keys twice as large helped most. Values twice as large helped, too, because the other pairs' values add up to less noise in the product with each candidate, about $\sqrt{N / (d_k d_v)}$. But they don't help against a rival whose key is near.
+# Could training have kept the keys farther apart? In 8 dimensions there's only so much room for 128 directions, and the mean of their squared products is nearly as small as it can be. (With nothing trained, keys that are arranged as well as possible recall no more than keys at random, as "As far apart as possible" shows.) What helps is more dimensions. In exercise 14.9 keys twice as large helped most.
+#
+# Values twice as large helped, too. They make less noise in the product with each candidate, about $\sqrt{N / (d_k d_v)}$ of it, and with keys and values at random and nothing trained that alone helps. It helps less, the nearer a rival's key is.
 #
 # Is a state worse than a window, then? Compare a window that stores equally many numbers, the gray line of the figure in section 14.6:
 
@@ -993,7 +995,7 @@ for setting in ("once linear", "once decay", "once delta", "twice softmax"):
 
 # %% [markdown]
 # ## As far apart as possible
-# *More · 3 minutes*
+# *More · 5 minutes*
 #
 # How far apart can keys be? Of $n$ directions in $d$ dimensions the squared dot products can't average less than $\frac{n - d}{d\,(n - 1)}$ (Welch, 1974). That holds for products of queries with keys, too, if each query has 1 with its own key. Such a table has ones on its diagonal, so its trace is $n$. Its rank is at most $d$, so by Cauchy and Schwarz $n^2$ is at most $d$ times the sum of its squares. Here is the layer from "Leave them out yourself":
 
@@ -1008,25 +1010,76 @@ print(f"least possible {120 / (8 * 127):.3f}, at random {1 / 8:.3f}")
 #
 # $$(k_i S)\, v_j^\top = k_i k_j^\top + \text{noise} .$$
 #
-# The noise comes from all other pairs. With random keys and values its standard deviation is about $\sqrt{N / (d_k d_v)}$, here 0.35, and 0.25 with values of size 128. So larger values make less noise, but they don't help against a rival whose key is near. Larger keys do both. That's what we see with keys and values drawn at random, each read compared with all 128 values:
+# The noise comes from all other pairs. With random keys and values its standard deviation is about $\sqrt{N / (d_k d_v)}$, here 0.35, and 0.25 with values of size 128. Larger values make less noise, and larger keys make less noise and smaller overlaps. So both should help, keys more. Let's see, with keys and values drawn at random, each read compared with all 128 values:
 
 
 # %%
-def at_random_recalled(d_k, d_v, texts=100, pairs=64):
-    """The share of values found by the largest dot product, nothing trained."""
-    rng = torch.Generator().manual_seed(1)
-    k = F.normalize(torch.randn(texts, pairs, d_k, generator=rng), dim=-1)
-    codes = F.normalize(torch.randn(128, d_v, generator=rng), dim=-1)
-    said = torch.randint(0, 128, (texts, pairs), generator=rng)
-    read = k @ (k.mT @ codes[said])  # (texts, pairs, d_v)
-    return ((read @ codes.T).argmax(dim=-1) == said).float().mean().item()
+def random_keys(d_k, rng):
+    """For each of 100 texts 64 keys of length 1."""
+    return F.normalize(torch.randn(100, 64, d_k, generator=rng), dim=-1)
 
 
+def products(k, d_v, rng):
+    """What all 128 values get, nothing trained; and which one is right."""
+    values = F.normalize(torch.randn(128, d_v, generator=rng), dim=-1)
+    right = torch.randint(0, 128, k.shape[:2], generator=rng)
+    return k @ (k.mT @ values[right]) @ values.T, right  # (texts, pairs, 128)
+
+
+def share_right(found, right):
+    return (found.argmax(dim=-1) == right).float().mean().item()
+
+
+# %%
 for d_k, d_v in ((8, 64), (16, 64), (8, 128)):
-    print(f"d_k = {d_k}, d_v = {d_v}: {at_random_recalled(d_k, d_v):.2f}")
+    rng = torch.Generator().manual_seed(1)
+    found = products(random_keys(d_k, rng), d_v, rng)
+    print(f"d_k = {d_k}, d_v = {d_v}: {share_right(*found):.2f} are right")
 
 # %% [markdown]
 # The three rank as in the trained layers, only lower. We don't know what training adds.
+#
+# Do larger values help against a rival whose key is near? Here is how often a pair of the same text beats the right value, by the dot product of its key with the one that's asked for:
+
+# %%
+for d_v in (64, 128):
+    rng = torch.Generator().manual_seed(1)
+    k = random_keys(8, rng)
+    found, right = products(k, d_v, rng)
+    own = found.gather(-1, right[..., None])  # (texts, pairs, 1)
+    theirs = found.gather(-1, right[:, None].expand(-1, 64, -1))  # a pair's of each
+    other, overlap = right[..., None] != right[:, None], k @ k.mT
+    for low in (0.4, 0.6, 0.8):
+        near = (low <= overlap) & (overlap < low + 0.2) & other
+        share = (theirs > own)[near].float().mean().item()
+        print(f"d_v = {d_v}, {low} to {low + 0.2:.1f}: in {share:.0%} of the cases")
+
+# %% [markdown]
+# The nearer the rival, the less they help. Its head start stays, and only the noise gets smaller.
+#
+# And would keys help that are arranged better than at random? In 8 dimensions there are 120 lines of which no two have a product above $\frac12$, up to the sign. They belong to the lattice $E_8$, and the mean of their squared products is exactly the least possible:
+
+# %%
+signs = torch.cartesian_prod(*[torch.tensor([1.0, -1.0])] * 8)[:128]
+halves = signs[signs.prod(dim=1) > 0] / 2  # (64, 8), an even number of minus signs
+unit = torch.eye(8)
+twos = [unit[i] + s * unit[j] for i in range(8) for j in range(i) for s in (1, -1)]
+lines = F.normalize(torch.cat([halves, torch.stack(twos)]), dim=-1)  # (120, 8)
+overlaps = (lines @ lines.T)[~torch.eye(120, dtype=torch.bool)]
+mean = overlaps.square().mean()
+print(f"at most {overlaps.abs().max():.2f}, mean square {mean:.4f},", end=" ")
+print(f"least possible {112 / (8 * 119):.4f}")
+
+# %%
+for d_v in (64, 128):
+    rng = torch.Generator().manual_seed(1)
+    drawn = [lines[torch.randperm(120, generator=rng)[:64]] for _ in range(100)]
+    best = share_right(*products(torch.stack(drawn), d_v, rng))
+    usual = share_right(*products(random_keys(8, rng), d_v, rng))
+    print(f"d_v = {d_v}: {best:.2f} are right, with random keys {usual:.2f}")
+
+# %% [markdown]
+# Even so they recall no more than random ones.
 
 # %% [markdown]
 # ## Which learning rate
@@ -1121,7 +1174,7 @@ with_mask = explicit_s["causal"] / explicit_s["no mask"]
 print(f"explicit: with a mask {with_mask:.1f} times as long as without")
 
 # %% [markdown]
-# Without a mask blocks are no slower here, though they compute more. (The explicit form also has to write and read whole tables. Whether that's what evens it out we haven't measured.) With a causal mask blocks are far ahead. Part of it is that the explicit form pays for the mask (last row), and part is what blocks skip. In the second row they get the same mask as a table of booleans. Then they can't know beforehand which blocks are hidden, compute them all, and read the table as well.
+# Without a mask the two take about as long here, though blocks compute more. (The explicit form also has to write and read whole tables. Whether that's what evens it out we haven't measured.) With a causal mask blocks are far ahead. Part of it is that the explicit form pays for the mask (last row), and part is what blocks skip. In the second row they get the same mask as a table of booleans. Then they can't know beforehand which blocks are hidden, compute them all, and read the table as well.
 
 # %% [markdown]
 # ## What lies far back
@@ -1199,7 +1252,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# A copy right before saves about a quarter of a bit, and one 300 characters back a tenth of that. But the same words in another order save nearly as much. The copy is ahead by a few hundredths of a bit with 16 characters between, by 0.015 with 100, and not measurably with none or 300. (Why not with none, we don't know.) So this model uses which words occurred, less at a distance, and hardly their order. With this model and this kind of text we can't see much of what a window loses. A task that *needs* the past would show it, such as the recall of section 14.6. There a window knows only the pairs it still holds.
+# A copy right before saves about a quarter of a bit, and one 300 characters back a tenth of that. But the same words in another order save nearly as much. The copy is ahead by a few hundredths of a bit with 16 characters between, by 0.015 with 100, and not measurably with none or 300. (Why not with none, we don't know.) So this model uses something of the words that occurred, less at a distance, and hardly their order. With this model and this kind of text we can't see much of what a window loses. A task that *needs* the past would show it, such as the recall of section 14.6. There a window knows only the pairs it still holds.
 
 # %% [markdown]
 # ## Places in the cache

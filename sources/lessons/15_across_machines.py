@@ -161,7 +161,7 @@ print("  of the sum, below 1e-12", bool((total - whole(x)).abs().max() < 1e-12))
 # %% [markdown]
 # **Do exercise 15.1 now (12 minutes, {{exercises_link}}), then read on.**
 #
-# Going backward, every term of a sum gets the sum's gradient unchanged, so each rank can go back through its own heads by itself. The gradients of its own weights stay at home. Of the gradient of $x$ it gets only its heads' share, and a second `all_reduce` (the dashed arrow) adds up the shares:
+# Going backward, every term of a sum gets the sum's gradient unchanged, so each rank can go back through its own heads by itself. The gradients of its own weights stay at home, as long as no other rank has a copy of these weights. Of the gradient of $x$ it gets only its heads' share, and a second `all_reduce` (the dashed arrow) adds up the shares:
 
 
 # %%
@@ -189,9 +189,9 @@ for rank, (output, d_x) in enumerate(ranks):
 x = x.detach()
 
 # %% [markdown]
-# To sum a tensor over $P$ ranks in a ring, each sends $2\,(P-1)/P$ times its bytes (Patarasuk and Yuan, 2009): in $P - 1$ steps a part of size $1/P$ to be added up, and in $P - 1$ more a finished part. However many ranks there are, that stays below twice the tensor. ("An all_reduce, message by message", *more*, runs it.)
+# To sum a tensor over $P$ ranks in a ring, each sends $2\,(P-1)/P$ times its bytes (Patarasuk and Yuan, 2009): in $P - 1$ steps a part of size $1/P$ to be added up, and in $P - 1$ more a finished part. With 4 ranks and 12 MB that's six times 3 MB, 18 MB in all. However many ranks there are, that stays below twice the tensor. ("An all_reduce, message by message", *more*, runs it.)
 #
-# Two limits remain. There are only so many heads, and if there are fewer key/value heads than ranks (lesson 07), several ranks need a copy of the same one. And the tokens aren't divided at all: each rank has $x$ of **all tokens**. For a long text we have to cut the other way.
+# Two limits remain. There are only so many heads, and if there are fewer key/value heads than ranks (lesson 07), several ranks need a copy of the same one, and in training they must add up what each of them finds for the gradients of that copy. And the tokens aren't divided at all: each rank has $x$ of **all tokens**. For a long text we have to cut the other way.
 
 # %% [markdown]
 # ## 15.3 Merge two partial results
@@ -462,7 +462,7 @@ for ax, g in zip(axes, (1, 2, 8), strict=True):  # query heads that share keys
         ax.barh(place, back, left=there, color="#8CCBEF", label="backward")
         ax.text(there + back, place, f" {there + back:g}", va="center")
     ax.set_yticks(range(3), sends), ax.invert_yaxis()
-    ax.set(title=f"g = {g}", xlabel="N at g = 1", xlim=(0, 12))
+    ax.set(title=f"g = {g}", xlabel="bytes, in N without sharing", xlim=(0, 12))
     ax.set_xticks([0, 5, 10])
 
 # %%
@@ -476,9 +476,9 @@ plotting.show(
 )
 
 # %% [markdown]
-# Without shared keys, dividing by heads sends less than a ring. Sharing keys makes it cheaper to divide tokens. Heads gain nothing, since they send outputs. That's attention alone. In training, ranks that divide tokens must also add up the gradients of the model's weights, as in data parallelism.
+# Without shared keys, dividing by heads sends less than a ring, forward and backward together. Sharing keys makes it cheaper to divide tokens. Heads gain nothing, since they send outputs. That's attention alone. In training, ranks that divide tokens must also add up the gradients of the model's weights, as in data parallelism.
 #
-# Bytes aren't everything. By heads no rank waits under a causal mask, since all have the same tokens to look at, but the `all_reduce` comes when the attention is done and can't hide behind it. A ring's sending can (section 15.7). Divided by tokens, each rank holds all weights but only part of the text, so the text can grow with the ranks.
+# Bytes aren't everything. By heads no rank waits under a causal mask, since all have the same tokens to look at, but in our version the `all_reduce` begins when all of attention is done, so it can't hide behind it. What a ring sends forward can (section 15.7). In a ring each rank holds all weights but only part of the text, so the text can grow with the ranks.
 #
 # Back to the ring and gathering. In all, gathering sends less. But our version can't start computing until everything has arrived, so all its sending adds to the running time. And it costs **memory**. Besides its own keys and values, a rank of the ring has one block in hand and one arriving, which is $2N$, and the more ranks there are, the smaller that gets. A rank that gathers has $P N$, the keys and values of the whole text, however many ranks there are. A rank that divides by heads also covers the whole text, but only for its own heads, which is $N$. All in one table:
 #
@@ -488,8 +488,8 @@ plotting.show(
 # | sends backward | $g\,(P-1)\,N$ | $(2P-1)\,N$ | $(P-1)\,N$ |
 # | features $x$ at hand | of all tokens | of $L / P$ tokens | of $L / P$ tokens |
 # | keys and values at hand | $N$ in all (at least one head's) | its own and $2\,N$ | its own and $P\,N$ |
-# | hides behind attention | no | forward, if blocks are long enough | not in our version |
-# | who waits under a causal mask | nobody | depends on the layout | depends on the layout |
+# | hides behind attention | not in our version | forward, if blocks are long enough | not in our version |
+# | who waits under a causal mask | nobody | depends on the layout | nobody: our version skips nothing |
 # | at most | as many ranks as heads | as many as tokens (zigzag: half) | the same |
 #
 # *More on this: exercise 15.5 turns the ring around and lets the queries travel, and "What is kept, measured" counts all that these methods hold at once.*
@@ -498,7 +498,7 @@ plotting.show(
 # ## 15.6 A causal mask, and who has to wait
 # *Core · 6 minutes*
 #
-# A causal mask hides nearly half of all pairs of a query and a key, so nearly half of the work could be saved. How much of it does a ring save? Four ranks hold 48 tokens, twelve neighbors each (a **contiguous** layout), and no rank starts a step before all have finished the last one, so a step takes as long as the rank with the most to do. Our library skips a block that is wholly hidden and computes any other in full.
+# A causal mask hides nearly half of all pairs of a query and a key, so nearly half of the work could be saved. How much of it does a ring save? Four ranks hold 48 tokens, twelve neighbors each (a **contiguous** layout), and no rank starts a step before all have finished the last one, so a step takes as long as the rank with the most to do. Where a run of neighboring queries meets a run of neighboring keys, our library skips the pairs if all of them are hidden, and else computes them all.
 
 # %%
 widgets.predict(
@@ -516,6 +516,7 @@ strips = [colored_tokens(layout(name, L, 4)) for name in layouts]
 ax = plotting.new_axes(8.0, 1.3)
 ax.imshow(torch.stack(strips), aspect="auto")
 ax.hlines(0.5, -0.5, L - 0.5, color="white", lw=6)
+ax.vlines([x - 0.5 for x in range(6, L, 6)], 0.5, 1.5, color="white", lw=1)
 for row, name in enumerate(layouts):
     for middle, rank in chunk_middles(layout(name, L, 4)).items():
         ax.text(middle, row, rank, color="white", ha="center", va="center")
@@ -559,9 +560,9 @@ plotting.show(
 )
 
 # %% [markdown]
-# In the contiguous layout, rank 3 computes all 144 pairs in every step, and the ring takes $4 \cdot 144 = 576$, as it would without a mask. Nothing is saved. In zigzag every rank has the same amount of work in every step, and the ring takes 324.
+# In the contiguous layout, rank 3 computes all 144 pairs in every step, and the ring takes $4 \cdot 144 = 576$, as it would without a mask. No time is saved. In zigzag every rank has the same amount of work in every step, and the ring takes 324.
 #
-# Why do all have the same? Take a rank $r$ and the keys of another rank $r'$. If $r' < r$, both chunks of $r$ see the early chunk of $r'$, and neither sees its late one. If $r' > r$, the early chunk of $r$ sees nothing of $r'$, and its late chunk sees both. That's two pairs of chunks of four, either way. (In step 0, with its own keys, each rank computes three of the four.) Now switch on the causal mask in the widget of section 15.4, and watch the bars in both layouts.
+# Why do all have the same? Take rank 1, which has chunks 1 and 6. From rank 0 come chunks 0 and 7: both of its chunks see chunk 0, and neither sees 7. From rank 2 come chunks 2 and 5: chunk 1 sees neither, and chunk 6 sees both. That's two pairs of four each time. Now take any rank $r$ and the keys of another rank $r'$. If $r' < r$, both chunks of $r$ see the early chunk of $r'$, and neither sees its late one. If $r' > r$, the early chunk of $r$ sees nothing of $r'$, and its late chunk sees both. That's two pairs of chunks of four, either way. (In step 0, with its own keys, each rank computes three of the four.) Now switch on the causal mask in the widget of section 15.4, and watch the bars in both layouts.
 #
 # The result stays the same, as long as each token carries its position in the text with it. **Do exercise 15.7 now (13 minutes).** There you count each rank's work under any division.
 #
@@ -573,7 +574,7 @@ plotting.show(
 #
 # While a rank attends to one block, the next one is on its way. If it arrives before the rank is done, the sending is free.
 #
-# When is that so? A rank with $n = L / P$ tokens computes $4\,n^2 d$ operations for each head of size $d$ in a step, in two matrix products. (We leave out exponentials and merging.) Meanwhile it sends $2\,n\,d$ numbers of 2 bytes. If it does $F$ operations and sends $S$ bytes a second, sending is hidden as soon as
+# When is that so? A rank with $n = L / P$ tokens computes $4\,n^2 d$ operations for each head of size $d$ in a step: two matrix products of $n^2 d$ multiplications and as many additions each. (We leave out exponentials and merging.) Meanwhile it sends $2\,n\,d$ numbers of 2 bytes. If each rank does $F$ operations and sends $S$ bytes a second, sending is hidden as soon as
 #
 # $$\frac{4\,n^2 d}{F} \ge \frac{4\,n\,d}{S} , \qquad\text{so}\qquad n \ge \frac{F}{S} .$$
 #
@@ -619,11 +620,11 @@ plotting.show(
 # The table shows the machines of the ring attention paper (its table 2) at peak speed. Its last column adds a causal mask, in zigzag. NVLink connects the GPUs within a machine, InfiniBand connects machines, and TPUs are Google's chips:
 
 # %%
-print(f"{'':19}{'F':>9}{'S':>9}{'n from':>8}{'4 heads share':>16}{'and a mask':>13}")
+print(f"{'':19}{'F':>10}{'S':>10}{'n from':>8}{'4 heads share':>16}{'and a mask':>13}")
 for cluster in CLUSTERS:
     block = smallest_hidden_block(cluster)
     shared = smallest_hidden_block(cluster, heads_per_kv_head=4)
-    rates = f"{cluster.flops:9.1e}{cluster.bandwidth:9.1e}"
+    rates = f"{cluster.flops:10.2e}{cluster.bandwidth:10.2e}"
     print(f"{cluster.name:19}{rates}{block:8,.0f}{shared:16,.0f}{2 * shared:13,.0f}")
 
 # %% [markdown]
@@ -695,7 +696,7 @@ plotting.show(
 # 1. **Ranks** are processes with a memory of their own. `run_on_ranks` hands you what each rank returned and printed, or an error that names a rank.
 # 2. **Heads** divide because the output projection is a sum over heads. That takes one `all_reduce` forward and one backward.
 # 3. **Tokens** divide because partial results merge by their `lse`. In a ring a rank has only one block of keys and values in hand and one arriving besides its own. Forward it sends as much as dividing by heads does, or $1/g$ of that where $g$ query heads share their keys.
-# 4. **Counted**, our ring sends $(P-1)\,N$ forward and $(2P-1)\,N$ backward. Gathering sends as much forward and less backward, and holds more. Zigzag gives every rank the same work under a causal mask.
+# 4. **Counted**, our ring sends $(P-1)\,N$ forward and $(2P-1)\,N$ backward. By its formula, gathering sends as much forward and less backward, and holds more. Zigzag gives every rank the same work under a causal mask.
 # 5. **On paper**, with machines at their peak, for the forward pass without a mask, sending is free once a block has at least $F / (g S)$ tokens, with numbers of two bytes. With a causal mask in zigzag it takes twice as many. Past $g L S / F$ ranks a longer ring isn't faster.
 
 # %% tags=["nbval-ignore-output"]
@@ -767,7 +768,7 @@ for length in (48, 192, 768):
 # ## 15.9 An all_reduce, message by message
 # *More · 5 minutes*
 #
-# Each rank cuts its tensor into $P$ parts. For $P - 1$ steps, each hands one part on, and adds the part that arrives to its own. After that each rank has one part of the sum, finished. This is a `reduce_scatter`. In $P - 1$ more steps the finished parts go around, which is the gathering of exercise 15.4. Here is the first half:
+# Each rank cuts its tensor into $P$ parts. For $P - 1$ steps, each hands one part on, and adds the part that arrives to its own. After that each rank has one part of the sum, finished: rank $r$ has part $r + 1$. But for the order of the parts this is a `reduce_scatter`. In $P - 1$ more steps the finished parts go around, which is the gathering of exercise 15.4. Here is the first half:
 
 
 # %%
@@ -936,7 +937,7 @@ class OneRank:
     def all_gather(self, x):
         return [x.clone() for _ in range(self.P)]
 
-    def reduce_scatter(self, parts):  # adds up the ranks' parts (15.9), here one rank's
+    def reduce_scatter(self, parts):  # adds up parts (section 15.9), here one rank's
         return parts[self.rank].clone()
 
 
@@ -978,6 +979,7 @@ for ax, (title, curves) in zip(axes, both.items(), strict=True):
     ax.text(2, 100, "all keys and values", va="top", fontsize=9)
     if title == "backward":
         ax.axhline(4 * 1024 * 16 * 4 / 1000, color="0.4", ls=":", lw=1)
+        ax.text(2, 280, "and their gradients", fontsize=9)
     ax.set_title(title), ax.minorticks_off(), ax.set_xticks(counts, counts)
     ax.set_yticks([10, 100, 1000, 10_000], ["10", "100", "1,000", "10,000"])
     ax.set_ylim(9, 15_000)
@@ -996,7 +998,7 @@ for direction, found in (("forward", forward), ("backward", back)):
     print(f"{direction}, kB on 64 ranks: {last}")
 
 # %% [markdown]
-# *Dotted: the keys and values of the whole text, 131 kB, which every rank that gathers has, however many ranks there are.* Attending to all of them at once makes tables of shape $(L/P, L)$. Block by block they have shape $(L/P, L/P)$. On two ranks one such small table takes 1,049 kB, so there it's the tables that count. But twice as many ranks make a table a quarter as large. So the third curve turns flat at the dotted line, backward at the second one, twice as high, where there's room for their gradients, too. On 64 ranks it lies at ten to twelve times the memory of the ring. With whole tables it's more than twenty times. A fused **kernel**, one program on the chip for all of attention, would make no tables at all. (What an operation uses inside itself for a moment isn't counted here.)
+# *Dotted: the keys and values of the whole text, 131 kB, which every rank that gathers has, however many ranks there are.* Attending to all of them at once makes tables of shape $(L/P, L)$. Block by block they have shape $(L/P, L/P)$. On two ranks one such small table takes 1,049 kB, so there it's the tables that count. But twice as many ranks make a table a quarter as large. Soon little is left but the gathered keys and values, and those don't shrink. So the third curve turns flat at the dotted line, backward at the second one, twice as high, where there's room for their gradients, too. On 64 ranks it lies at ten to twelve times the memory of the ring. With whole tables it's more than twenty times. A fused **kernel**, one program on the chip for all of attention, would make no tables at all. (What an operation uses inside itself for a moment isn't counted here.)
 #
 # All three compute the attention weights again on the way back, so no table is kept. In the ring, each rank keeps only its own query, key, value and output, and its `lse`. Gathering keeps all keys and values as well. It could throw them away and gather again, which costs another $(P-1)\,N$.
 
@@ -1041,7 +1043,7 @@ for name, parts, right in zip("qkv", zip(*found, strict=True), expected, strict=
 print("sent:", sent[0].item() / num_bytes(shares[1][0], shares[2][0]), "N")
 
 # %% [markdown]
-# With $P = 4$ that's $(2P - 1)\,N$. (If keys have two bytes and gradients are collected in float32, as our library does, it's $(3P-1)\,N$, and $2\,(P-1)\,N$ for gathering.) How much of this can hide behind computing? A step back has five matrix products in place of two and sends twice as much, or three times if the gradients are in float32. If a block's gradients are sent while the next block is computed, it takes $2 / 2.5 = 0.8$ or $3 / 2.5 = 1.2$ times as many tokens as forward. (In the code above they wait for their own block, and nothing is hidden.) The last hop can't be hidden in any case.
+# With $P = 4$ that's $(2P - 1)\,N$. (If keys have two bytes and gradients are collected in float32, as our library does, it's $(3P-1)\,N$, and $2\,(P-1)\,N$ for gathering.) How much of this can hide behind computing? A step back has five matrix products in place of two and sends twice as much, or three times if the gradients are in float32. If a block's gradients are sent while the next block is computed, it takes $2 / 2.5 = 0.8$ or $3 / 2.5 = 1.2$ times as many tokens as forward. (In the code above they wait for their own block, and nothing is hidden.) The last hop can't hide behind attention in any case.
 
 # %% [markdown]
 # ## A ring for each head
@@ -1055,12 +1057,12 @@ one = ring_time(CLUSTERS[1], P=1, num_heads=32, **sizes).total
 rings = ring_time(CLUSTERS[1], P=32, num_heads=1, **sizes).total
 x_bytes = 10**6 // 32 * 32 * 128 * 2  # what the 32 heads of a block share
 print(f"if the heads had nothing to send: {one / rings:.0f} times as fast")
-ways = {"an all_reduce (15.2)": all_reduce_bytes(x_bytes, 32)}
-ways["all-to-alls (15.11)"] = 4 * x_bytes / 32 * 31 / 32  # q, k, v and output
+ways = {"by all_reduce (section 15.2)": all_reduce_bytes(x_bytes, 32)}
+ways["by all-to-alls (section 15.11)"] = 4 * x_bytes / 32 * 31 / 32  # q, k, v, output
 for way, sent in ways.items():
     for cluster in CLUSTERS[1::-1]:  # InfiniBand, then NVLink, for what the heads send
         total = rings + sent / cluster.bandwidth  # sent while nobody computes
-        print(f"heads send {way:20} ({cluster.name}): {one / total:5.0f} times as fast")
+        print(f"heads send {way:33} ({cluster.name}): {one / total:5.0f} times as fast")
 
 # %% [markdown]
 # Here a ring begins when the heads' exchange is done, so none of that hides behind the ring's steps. (With more care some of it could, so these times aren't lower bounds.) It pays to give this exchange the fast links, and so to divide heads within a machine and tokens across machines.
@@ -1077,13 +1079,13 @@ print(f"8 x 125 = 1,000 ranks: {one / total:.0f} times as fast")
 print(f"blocks of {block:,} tokens, and {needed:,.0f} would hide the sending")
 
 # %% [markdown]
-# That's eight times what rings alone reach, since each rank now sends an eighth, and again its blocks are too short. Sharing key/value heads moves the bend, as in the figure of section 15.7. (Llama 3's longest texts were divided like that, heads among 8 GPUs and tokens among 16 such groups, table 4 of its paper.)
+# That's eight times what rings alone reach, since each rank now sends an eighth, and again its blocks are too short. (That is for GPUs that have a link each. Where the eight of a machine share one link, it has as much to send as before, and the eight times are gone.) Sharing key/value heads moves the bend, as in the figure of section 15.7. (Llama 3's longest texts were divided like that, heads among 8 GPUs and tokens among 16 such groups, table 4 of its paper.)
 
 # %% [markdown]
 # ## Sending while you compute, by the clock
 # *More · 4 minutes*
 #
-# Does a step really take the longer of the two times, and not their sum? Between processes on one computer you can't see that well, as sending may take time from the same cores. So we imitate a link by a delay: what is sent arrives after as many seconds as its bytes need. We give it a speed at which blocks of about 512 tokens should just be hidden. (With 4 bytes a number that's $n = 2F/S$.)
+# Does a step really take the longer of the two times, and not their sum? Between processes on one computer you can't see that well, as sending may take time from the same cores. So we imitate a link by a delay: what is sent arrives after as many seconds as its bytes need. We give it a speed at which blocks of 512 tokens would just be hidden if each were computed as fast as the fastest of forty. (With 4 bytes a number that's $n = 2F/S$.)
 
 
 # %%
@@ -1159,7 +1161,7 @@ print("three ranks add up to the whole:", torch.allclose(sum(parts), whole))
 # ## What goes wrong
 # *More · 4 minutes*
 #
-# **A length that doesn't divide.** Blocks must be equally long:
+# **A length that doesn't divide.** In our library blocks must be equally long:
 
 # %%
 try:

@@ -883,7 +883,7 @@ print(f"called place 31, {true:3.0f} of 100 are right")
 # | why two layers? | one writes a note, the next one reads it |
 # | what does a head do? | look where it looks, then take it out |
 
-# %%
+# %% tags=["nbval-ignore-output"]
 widgets.predictions()
 
 # %% [markdown]
