@@ -123,7 +123,7 @@ scores.softmax(dim=-1).backward(torch.tensor([4.0, 0.0]))
 print(scores.grad)
 
 # %% [markdown]
-# The mean runs over all keys, and a block holds only a few. But $g_{in} = \bar o_i v_n^\top$, where $\bar o_i$ is the gradient of the output $o_i$. Put that in, and the sum becomes $\bar o_i \sum_n a_{in} v_n^\top$, which is $\bar o_i$ times the **output**. And the forward pass has kept the output:
+# The mean runs over all keys, and a block holds only a few. But $g_{in} = \bar o_i v_n^\top$, where $\bar o_i$ is the gradient of the output $o_i$. Put that in, and the sum becomes $\bar o_i \sum_n a_{in} v_n^\top$, which is $\bar o_i$ times the **output**. (Above, let the values be 4 and 0 and $\bar o_i$ be 1. Then the gradients are the values themselves, and the output is $\tfrac34 \cdot 4 = 3$, the mean.) And the forward pass has kept the output:
 #
 # $$\sum_n a_{in} g_{in} = \bar o_i\, o_i^\top .$$
 #
@@ -308,7 +308,7 @@ widgets.came_out("14.B", lost)
 # %% [markdown]
 # *With a window the model reads all 4,096 characters about as well as the first 512.* And a window of 64 costs little more. (A stack of four such layers reaches farther than 64 characters, as exercise 14.4 shows. "What lies far back" cuts the text itself.)
 #
-# The cache needn't grow, either. **When a new position comes, the oldest one goes.** The keys are kept *unturned*, and at every reading each of them is turned (RoPE, lesson 08) to its place **in the cache**. Here is what two caches keep of ten characters, one with a window of 4, and one with the first two as well:
+# The cache needn't grow, either. **When a new position comes, the oldest one goes.** The keys are kept *unturned*, and at every reading each of them is turned (RoPE, lesson 08) to its place **in the cache**. So no distance is larger than in training, and the first ones may stay while others go. Here is what two caches keep of ten characters, one with a window of 4, and one with the first two as well:
 
 # %%
 plotting.show(diagrams.window_places(list("the red ap"), caches=[(4, 0), (4, 2)]))
@@ -610,7 +610,7 @@ plotting.show(
 # - **A pair is one token.** Its query and its key are made from the key's embedding, its value from the value's, and so one layer is enough.
 # - **Once or twice.** In one task every key comes once. In the other it comes twice, with two values of which the later counts. So 64 pairs have only 32 keys there.
 # - **Sizes.** Keys have size 8 and are scaled to length 1, values have size 64. So a state has $8 \cdot 64 = 512$ numbers, and a cache of 64 pairs $64 \cdot (8 + 64) = 4608$.
-# - **Five kinds** of the same size are trained for 1,000 updates, two with a softmax, three with a state that adds, decays, or follows the delta rule. Decay and $\beta$ are computed from each token and start near 1.
+# - **Five kinds** of the same size are trained for 1,000 updates, two with a softmax (one of them also lets each weight decay with the distance), three with a state that adds (*linear*), decays, or follows the delta rule. Decay and $\beta$ are computed from each token and start near 1.
 
 # %%
 widgets.predict(
@@ -629,7 +629,7 @@ for step, live in recall.train("linear", seed=0, steps=400, every=200):
     print(f"{step} updates:", dict(zip(recall.PAIRS, right, strict=True)))
 
 # %% [markdown]
-# And this is all that such a layer does, here with the table in place of the state:
+# And this is all that such a layer does, here with the table in place of the state. Keys have length 1, as the delta rule wants them. What is read goes through a norm (lesson 09), since a sum grows with the text:
 
 
 # %%
@@ -718,7 +718,7 @@ for kind in ("linear", "decay", "delta"):
 # %% [markdown]
 # As in section 14.5, it keeps more of the latest pairs than of the first.
 #
-# **Twice.** Here the rule makes the difference, and the delta rule is ahead of the other states at every number of pairs. Adding is right half of the time at best. A sum doesn't depend on the order, so it can't tell which value came later. But the softmax isn't right more often either! It sees both values, and nothing in this layer says where a key is (lesson 08). If that's the reason, it should be enough to let its weights decay with each position. A *softmax with decay* (Lin et al., 2025) multiplies each exponential by all decays since its key, before the division, $a_{ij} \propto e^{s_{ij}} \prod_{n=j+1}^{i} \alpha_n$. It then answers every question correctly.
+# **Twice.** Here the rule makes the difference, and the delta rule is ahead of the other states at every number of pairs. If it simply replaced each old value, 64 pairs of 32 keys would be read like 32 pairs that come once. They aren't, 0.56 are right against 0.82, and why we haven't tried. Adding is right half of the time at best. A sum doesn't depend on the order, so it can't tell which value came later. But the softmax isn't right more often either! It sees both values, and nothing in this layer says where a key is (lesson 08). If that's the reason, it should be enough to let its weights decay with each position. A *softmax with decay* (Lin et al., 2025) multiplies each exponential by all decays since its key, before the division, $a_{ij} \propto e^{s_{ij}} \prod_{n=j+1}^{i} \alpha_n$. It then answers every question correctly.
 #
 # Why does a state's recall fall at all? **Do exercise 14.9 now (4 minutes), then read on.** It offers five explanations, and runs to test them.
 #
@@ -752,7 +752,8 @@ ax.text(17, 0.95, "the 16 that overlap most", ha="right", va="top")
 
 # %%
 ax.legend(frameon=False, ncols=3, loc="lower right")
-ax.set(xlabel="pairs, largest first", ylabel=r"$k_i k_j^\top$", xticks=[])
+ax.set(xlabel="pairs by size of the product, sign ignored", xticks=[])
+ax.set_ylabel(r"$k_i k_j^\top$")
 plotting.show(
     ax,
     "Bars of one read. The right pair counts 1. Of the others, the 16 that overlap "
@@ -809,7 +810,7 @@ plotting.show(
 # Is this why the trained layers answer wrongly? Let's remove the suspects and see. For each question we look for the 16 of the other 63 pairs whose keys overlap most with the key that's asked for, and let them write nothing. If overlap does the harm, that should help more than leaving out 16 pairs at random, and leaving out the 16 that overlap least shouldn't help at all. The sign should matter as well. A positive overlap pushes another pair's value forward, and a negative one pushes it back. Here are five trained layers of each kind:
 
 # %%
-left_out = {"64 pairs": "(all kept)", "without any": "drawn"}
+left_out = {"64 pairs": "(all kept)", "without any": "at random"}
 left_out |= {"without most": "overlap most", "without least": "overlap least"}
 left_out |= {"without highest": "most positive", "without lowest": "most negative"}
 for kind in ("linear", "delta"):

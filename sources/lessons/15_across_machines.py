@@ -256,7 +256,7 @@ plotting.show(
 # ## 15.4 The ring
 # *Core · 14 minutes*
 #
-# <details><summary>How 15.2 merges large sums, and parts that saw nothing</summary>
+# <details><summary>How exercise 15.2 merges large sums, and parts that saw nothing</summary>
 #
 # With $\ell = \ln(e^{\ell_1} + e^{\ell_2})$, which `torch.logaddexp` computes without overflow, the formula becomes $o = e^{\ell_1 - \ell}\, o_1 + e^{\ell_2 - \ell}\, o_2$. No exponent is positive any more. A part with $\ell_1 = -\infty$ gets the share $e^{-\infty} = 0$. If both parts saw nothing, subtract 0 in place of $\ell$, and both shares are 0.
 # </details>
@@ -286,6 +286,19 @@ plotting.show(
 )
 
 # %% [markdown]
+# Follow one query of rank 1 by hand. Say every rank has just one key, and on ranks 0 to 3 the query's scores are $\ln 3$, $0$, $\ln 8$ and $\ln 4$, the values 8, 4, 6 and 1. Rank 1 begins with its own key and has 4, from exponentials that sum to 1. Then the key of rank 0 comes, counts three times as much, and makes $(1 \cdot 4 + 3 \cdot 8) / 4 = 7$, as in section 15.3. Then come those of rank 3 and rank 2:
+
+# %%
+output, total = torch.zeros(()), torch.zeros(())
+for rank, exponential, value in ((1, 1, 4), (0, 3, 8), (3, 4, 1), (2, 8, 6)):
+    output = (total * output + exponential * value) / (total + exponential)
+    total = total + exponential
+    print(f"with the key of rank {rank}: output {output:.0f}, sum {total:.0f}")
+
+scores, values = torch.tensor([3.0, 1, 8, 4]).log(), torch.tensor([8.0, 4, 6, 1])
+print(f"all at once, in the order of the text: {scores.softmax(dim=0) @ values:.0f}")
+
+# %% [markdown]
 # Step through it yourself. Leave the causal mask off for now:
 
 # %%
@@ -300,7 +313,7 @@ steps.show_first_state(
 steps
 
 # %% [markdown]
-# What does one rank's program look like? We want one that runs on real processes and, for a simulation, step by step in a single one. A Python **generator** can do both. Here is the smallest, in which each rank hands on its number and gets that of the rank before it. At the line `arriving = yield (x,)` the program pauses and hands its caller the tensors to send. The caller starts the transfer and resumes the program at once, and what it passes to `send` becomes the value of the `yield`. Later `arriving()` returns the tensors that have come in, waiting if necessary. When the program returns, its result comes in a `StopIteration`. Let's play the link for rank 0 by hand:
+# What does one rank's program look like? We want one that runs on real processes and, for a simulation, step by step in a single one. A Python **generator** can do both, since it pauses at each `yield`. Here is the smallest, in which each rank hands on its number and gets that of the rank before it. Below it we play the link for rank 0:
 
 
 # %%
@@ -318,6 +331,8 @@ except StopIteration as end:
     print("returns", end.value)
 
 # %% [markdown]
+# At `arriving = yield (x,)` the program pauses and hands its caller the tensors to send. The caller starts the transfer and resumes the program at once with `send`. What it sends in, here a function, is the value of the `yield`. Calling `arriving()` gives the tensors that have come in, and waits for them if it must. When the program returns, Python hands its result over in a `StopIteration`.
+#
 # On real processes `run_in_ring` does this on each rank, with a `Communicator` that sends and receives. For a simulation, `run_in_lockstep` takes all ranks in turn in one process:
 
 
@@ -476,11 +491,21 @@ plotting.show(
 )
 
 # %% [markdown]
+# How much is that in a real layer? Take 64 query heads, 8 key/value heads of size 128, numbers of two bytes, and a text of 131,072 tokens on 8 ranks:
+
+# %%
+real_N = 2 * 131_072 // 8 * 8 * 128 * 2  # keys and values: tokens, heads, size, bytes
+print(f"a rank's keys and values: {real_N / 1e6:.0f} MB")
+for name, there, back in (("heads", 8 * 7, 8 * 7), ("ring", 7, 15), ("gather", 7, 7)):
+    both = [f"{times * real_N / 1e9:.2f} GB" for times in (there, back)]
+    print(f"{name:6} forward {both[0]}, backward {both[1]}")
+
+# %% [markdown]
 # Without shared keys, dividing by heads sends less than a ring, forward and backward together. Sharing keys makes it cheaper to divide tokens. Heads gain nothing, since they send outputs. That's attention alone. In training, ranks that divide tokens must also add up the gradients of the model's weights, as in data parallelism.
 #
-# Bytes aren't everything. By heads no rank waits under a causal mask, since all have the same tokens to look at, but in our version the `all_reduce` begins when all of attention is done, so it can't hide behind it. What a ring sends forward can (section 15.7). In a ring each rank holds all weights but only part of the text, so the text can grow with the ranks.
+# **Who waits?** Bytes aren't everything. By heads no rank waits under a causal mask, since all have the same tokens to look at, but in our version the `all_reduce` begins when all of attention is done, so it can't hide behind it. What a ring sends forward can (section 15.7). In a ring each rank holds all weights but only part of the text, so the text can grow with the ranks.
 #
-# Back to the ring and gathering. In all, gathering sends less. But our version can't start computing until everything has arrived, so all its sending adds to the running time. And it costs **memory**. Besides its own keys and values, a rank of the ring has one block in hand and one arriving, which is $2N$, and the more ranks there are, the smaller that gets. A rank that gathers has $P N$, the keys and values of the whole text, however many ranks there are. A rank that divides by heads also covers the whole text, but only for its own heads, which is $N$. All in one table:
+# **What is kept?** In all, gathering sends less than a ring. But our version can't start computing until everything has arrived, so all its sending adds to the running time. And it costs **memory**. Besides its own keys and values, a rank of the ring has one block in hand and one arriving, which is $2N$, and the more ranks there are, the smaller that gets. A rank that gathers has $P N$, the keys and values of the whole text, however many ranks there are. A rank that divides by heads also covers the whole text, but only for its own heads, which is $N$. All in one table:
 #
 # | | by heads | ring | gathering |
 # |---|---|---|---|
