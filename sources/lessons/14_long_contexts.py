@@ -11,7 +11,7 @@
 #
 # By the end you can handle a text that's too long in three ways, and say what each one costs and what it forgets.
 #
-# {{colab_link}} · short path about 116 minutes with its exercises (68 + 48), everything about 4 hours · builds on lessons 04, 05, 07, 08 and 12
+# {{colab_link}} · short path about 118 minutes with its exercises (70 + 48), everything about 4 hours · builds on lessons 04, 05, 07, 08 and 12
 
 # %% tags=["setup"]
 import functools
@@ -399,7 +399,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# *Each dot is the fastest hundred characters of a thousand, in processor time, in one run for each cache. Lines are medians of five neighboring dots.* With the window the end is written no more slowly than the beginning. (Compare speeds only within this figure. In another run, with other work on the machine, all may be slower.)
+# *Each dot is the fastest hundred characters of a thousand, in processor time, in one run for each cache. Lines are medians of five neighboring dots.* With the window the end is written no more slowly than the beginning. (That it's faster is noise, since every step does the same.) (Compare speeds only within this figure. In another run, with other work on the machine, all may be slower.)
 #
 # **Keep the first ones, too?** Xiao et al. (2023) found that large models break when the first tokens leave the window. A softmax has to put its weight somewhere, they say, and many heads park spare weight on these tokens, as in a **sink**. If the first four stay, moved up to the window as in the right half of the picture, those models go on. The sink of exercise 14.1 serves the same end, with a score that has no position and no value. For our model the first four make hardly any difference (in the second row they take the places of four recent characters; whether that's why it's a little worse we haven't tried):
 
@@ -574,11 +574,12 @@ rules = {"add": {}, "decay 0.9": {"decay": 0.9 * ones}, "delta": {"beta": ones}}
 # %%
 axes = plotting.new_axes(9.6, 3.2, columns=3)
 straight = keys_of["keys at right angles"]
+labels = "cosine", "squared error / value²"
 panels = [("keys as drawn", 0), ("keys as drawn", 1), ("keys at right angles", 1)]
 for ax, (name, which) in zip(axes, panels, strict=True):
     curves = {rule: read_back(keys_of[name], values, **options)[which]
               for rule, options in rules.items()}
-    names = {"xlabel": "position", "ylabel": ("cosine", "squared error")[which]}
+    names = {"xlabel": "position", "ylabel": labels[which]}
     plotting.curves(torch.arange(16), curves, ax=ax, **names)
     ax.set_title(f"{name}:\n{names['ylabel']}"), ax.set_ylim(-0.05, 1.3)
 
@@ -718,7 +719,7 @@ for kind in ("linear", "decay", "delta"):
 # %% [markdown]
 # As in section 14.5, it keeps more of the latest pairs than of the first.
 #
-# **Twice.** Here the rule makes the difference, and the delta rule is ahead of the other states at every number of pairs. If it simply replaced each old value, 64 pairs of 32 keys would be read like 32 pairs that come once. They aren't, 0.56 are right against 0.82, and why we haven't tried. Adding is right half of the time at best. A sum doesn't depend on the order, so it can't tell which value came later. But the softmax isn't right more often either! It sees both values, and nothing in this layer says where a key is (lesson 08). If that's the reason, it should be enough to let its weights decay with each position. A *softmax with decay* (Lin et al., 2025) multiplies each exponential by all decays since its key, before the division, $a_{ij} \propto e^{s_{ij}} \prod_{n=j+1}^{i} \alpha_n$. It then answers every question correctly.
+# **Twice.** Here the rule makes the difference, and the delta rule is ahead of the other states at every number of pairs. It's right less often, though, with 64 pairs of 32 keys (0.56) than with 32 pairs that come once (0.82). Section 14.7 comes back to that. Adding is right half of the time at best. A sum doesn't depend on the order, so it can't tell which value came later. But the softmax isn't right more often either! It sees both values, and nothing in this layer says where a key is (lesson 08). If that's the reason, it should be enough to let its weights decay with each position. A *softmax with decay* (Lin et al., 2025) multiplies each exponential by all decays since its key, before the division, $a_{ij} \propto e^{s_{ij}} \prod_{n=j+1}^{i} \alpha_n$. It then answers every question correctly.
 #
 # Why does a state's recall fall at all? **Do exercise 14.9 now (4 minutes), then read on.** It offers five explanations, and runs to test them.
 #
@@ -726,7 +727,7 @@ for kind in ("linear", "decay", "delta"):
 
 # %% [markdown]
 # ## 14.7 What gets in the way
-# *Core · 7 minutes*
+# *Core · 9 minutes*
 #
 # Let a state hold $N$ pairs whose keys have length 1. Read it with key $i$:
 #
@@ -768,7 +769,7 @@ share = squares.topk(16, dim=1).values.sum(dim=1) / squares.sum(dim=1)
 print(f"in 1,000 such reads the 16 account for {share.mean():.0%} of the squares")
 
 # %% [markdown]
-# Two random directions in $d_k$ dimensions have a squared dot product of $1/d_k$ on average (lesson 01). With independent values of mean 0, the squared error should be $(N - 1)/d_k$ times the square of a value. And if interference is the cause, the error should vanish with keys at right angles:
+# Two random directions in $d_k$ dimensions have a squared dot product of $1/d_k$ on average (lesson 01). With independent values of mean 0, the squared error should be $(N - 1)/d_k$ times the square of a value. With keys at right angles the sum vanishes, and so should the error:
 
 
 # %%
@@ -844,9 +845,42 @@ plotting.show(
 # %% [markdown]
 # *Bars are means, dots the seeds.* Without the 16 pairs that overlap most, nine answers in ten are right. Without the 16 that overlap least, no more than before. So it's the overlap that does the harm, and most of the harm comes from a quarter of the pairs. Leaving out the most positive ones helps nearly as much. We guessed that leaving out the most negative ones wouldn't help, and that was wrong: it helps a little more than leaving out 16 at random. A negative overlap, too, adds to the noise in which another value can win. The formula above doesn't hold for the delta rule, where each write depends on those before it, but the same removals help it as much.
 #
-# Could training have kept the keys farther apart? In 8 dimensions there's only so much room for 128 directions, and the mean of their squared products is nearly as small as it can be. (With nothing trained, keys that are arranged as well as possible recall no more than keys at random, as "As far apart as possible" shows.) What helps is more dimensions. In exercise 14.9 keys twice as large helped most.
+# Could training have kept the keys farther apart? In 8 dimensions there's only so much room for 128 directions, and in the layer that we looked at the mean of their squared products is nearly as small as it can be. (With nothing trained, even keys that are as far apart as possible recall no more than keys at random, as "As far apart as possible" shows.) What helps is more dimensions. In exercise 14.9 keys twice as large helped most.
 #
 # Values twice as large helped, too. They make less noise in the product with each candidate, about $\sqrt{N / (d_k d_v)}$ of it, and with keys and values at random and nothing trained that alone helps. It helps less, the nearer a rival's key is.
+#
+# **Why does the softmax recall everything?** Its keys are as small, and overlap as much. But a state weighs each pair by its product, and a softmax by the exponential of it. Here is the weight of the right pair among the 64 drawn above, for queries in its direction of several lengths:
+
+# %%
+products = keys @ keys[0]  # (64,): the right pair's is 1, the next largest 0.62
+for length in (1, 4, 8, 16):
+    weight = (length * products).softmax(dim=0)[0].item()
+    print(f"a query of length {length}: {weight:.2f}")
+
+# %% [markdown]
+# A longer query makes the right pair's lead grow exponentially. In the read of a state it makes everything longer alike, and nothing is gained.
+#
+# **Why isn't the delta rule better when keys come twice?** A write replaces what stands under its own key, and changes what stands under every key that overlaps with it. Here are 32 random keys with nothing trained, written once or twice with one fixed $\beta$, and the share of (latest) values that come out right:
+
+# %%
+def delta_recalled(beta, times):
+    rng = torch.Generator().manual_seed(1)
+    k = F.normalize(torch.randn(200, 32, 8, generator=rng), dim=-1)
+    values = F.normalize(torch.randn(128, 64, generator=rng), dim=-1)
+    right = torch.randint(0, 128, (200, 32 * times), generator=rng)
+    every = k.repeat(1, times, 1)  # (200, 32 * times, 8)
+    betas = torch.full(every.shape[:2], beta)
+    _, state = recurrent_form(every, every, values[right], beta=betas)
+    said = (k @ state @ values.T).argmax(dim=-1)  # (200, 32)
+    return (said == right[:, -32:]).float().mean().item()
+
+
+for beta in (0.02, 0.2, 0.4, 1.0):
+    once, twice = delta_recalled(beta, 1), delta_recalled(beta, 2)
+    print(f"beta = {beta}: once {once:.2f}, twice {twice:.2f}")
+
+# %% [markdown]
+# With $\beta = 1$ the first round might as well not have happened, and yet both columns are bad, since each write spoils the others. With a small $\beta$ little is spoiled, but the old values stay. Twice, something between the two is best. A trained layer computes $\beta$ from each token and recalls more than any of these, but it can't avoid the choice.
 #
 # Is a state worse than a window, then? Compare a window that stores equally many numbers, the gray line of the figure in section 14.6:
 
@@ -855,7 +889,7 @@ known = 64 * shares("once", "linear")[:, -1].mean().item()
 print(f"a window of 512 numbers: {512 // (8 + 64)} pairs of 64, the state: {known:.0f}")
 
 # %% [markdown]
-# The state recalls far more than a window of its size. That depends on the sizes, though. A pair takes $d_k + d_v$ numbers in a window, while a state has $d_k \cdot d_v$ in all, so it gains where both are large. And a cache can grow with what it has to remember, which a state can't. Where keys come once, all three rules recalled equally much. When a key comes back, or there are too many, the rule decides *which* values stay.
+# The state recalls far more than a window of its size. That depends on the sizes, though. (And a window gives back the whole value, while the state only lets you tell which of 128 it was.) A pair takes $d_k + d_v$ numbers in a window, while a state has $d_k \cdot d_v$ in all, so it gains where both are large. And a cache can grow with what it has to remember, which a state can't. Where keys come once, all three rules recalled equally much. When a key comes back, or there are too many, the rule decides *which* values stay.
 #
 # *More on this: "Leave them out yourself" has the code of that experiment, "Larger keys, longer training" and "As far apart as possible" try what could help, and exercise 14.10 is an experiment of your own.*
 
@@ -969,7 +1003,7 @@ for name, places in more.items():
     print(f"without the 16 most positive and {name}: {without:.2f}")
 
 # %% [markdown]
-# Nearly every mistake is a value that this text gave to another key. A layer that only guessed among these would do that too. But then half of them would have a negative product, and nearly none does. So another value has been pushed forward. After 400 updates, leaving pairs out gives the picture of section 14.7. And the last two rows show what negative overlaps do. Once the most positive ones are gone, leaving out the most negative ones as well helps more than leaving out as many of the rest at random.
+# Nearly every mistake is a value that this text gave to another key. A layer that only guessed among these would do that too. But then not much less than half of them would have a negative product, and nearly none does. So another value has been pushed forward. After 400 updates, leaving pairs out gives the picture of section 14.7. And the last two rows show what negative overlaps do. Once the most positive ones are gone, leaving out the most negative ones as well helps more than leaving out as many of the rest at random.
 
 # %% [markdown]
 # ## Larger keys, longer training
@@ -1056,7 +1090,7 @@ for d_v in (64, 128):
         print(f"d_v = {d_v}, {low} to {low + 0.2:.1f}: in {share:.0%} of the cases")
 
 # %% [markdown]
-# The nearer the rival, the less they help. Its head start stays, and only the noise gets smaller.
+# The nearer the rival, the smaller the part of these cases that larger values avoid. Its head start stays, and only the noise gets smaller.
 #
 # And would keys help that are arranged better than at random? In 8 dimensions there are 120 lines of which no two have a product above $\frac12$, up to the sign. They belong to the lattice $E_8$, and the mean of their squared products is exactly the least possible:
 
@@ -1080,7 +1114,7 @@ for d_v in (64, 128):
     print(f"d_v = {d_v}: {best:.2f} are right, with random keys {usual:.2f}")
 
 # %% [markdown]
-# Even so they recall no more than random ones.
+# Even so they recall no more than random ones. With no overlap above one half there are no very near rivals. But the mean of the squares, and so the noise, is hardly smaller (0.118 against 0.125). It's spread over more pairs.
 
 # %% [markdown]
 # ## Which learning rate
@@ -1337,7 +1371,7 @@ came = "256 to 1,024" if first < 2048 else "2,048 or later"
 widgets.came_out("14.D", "64 or 128" if first < 256 else came)
 
 # %% [markdown]
-# *Where the curves meet depends on the machine and on how well each form is written.* If only operations counted, a text four times as long would take a full table 16 times as long, and chunks and steps four times. Here chunks and steps stayed much nearer to four, the table took more than 16 times as long, and the fused softmax less. So operations alone don't explain these times, and we haven't measured what does.
+# *Where the curves meet depends on the machine and on how well each form is written.* If only operations counted, a text four times as long would take a full table 16 times as long, and chunks and steps four times. Here chunks and steps stayed much nearer to four, the table took about 16 times as long, and the fused softmax less. So operations alone don't explain these times, and we haven't measured what does.
 #
 # **The delta rule in chunks.** Each write depends on the writes before it, so it looks as if you had to go step by step. But within a chunk that begins with the state $S$, the differences $u_i = \beta_i\,(v_i - k_i S_{i-1})$ solve a triangular system. With $S_{i-1} = S + \sum_{j<i} k_j^\top u_j$ it is one call (Yang et al., 2024, section 3):
 #

@@ -11,7 +11,7 @@
 #
 # By the end you can divide attention among several machines, by heads or by tokens, and say how many bytes that costs.
 #
-# {{colab_link}} · short path about 119 minutes with its exercises (64 + 55), everything about 4 hours · builds on lessons 04, 05, 06 and 07
+# {{colab_link}} · short path about 119 minutes with its exercises (64 + 55), everything about 4 hours · builds on lessons 04 to 07 and 14
 
 # %% tags=["setup"]
 import math
@@ -48,7 +48,7 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=88)
 torch.set_num_threads(1)
 
 # %% [markdown]
-# A model can be too large for one machine, and so can a long text. Then we cut it up, and the machines send each other what they need. In this lesson your notebook starts a few processes on your own computer that can't see into one another and know only what they're sent. Each process is called a **rank**, and the same word is used for its number. On a real cluster every machine would run the same function.
+# A model can be too large for one machine, and so can a long text. Then we cut it up, and the machines send each other what they need. In this lesson your notebook starts a few processes on your own computer. They can't see into one another, and know only what they're sent. Each process is called a **rank**, and the same word is used for its number. On a real cluster every machine would run the same function.
 #
 # **You will learn to**
 #
@@ -189,9 +189,9 @@ for rank, (output, d_x) in enumerate(ranks):
 x = x.detach()
 
 # %% [markdown]
-# To sum a tensor over $P$ ranks in a ring, each sends $2\,(P-1)/P$ times its bytes (Patarasuk and Yuan, 2009): in $P - 1$ steps a part of size $1/P$ to be added up, and in $P - 1$ more a finished part. With 4 ranks and 12 MB that's six times 3 MB, 18 MB in all. However many ranks there are, that stays below twice the tensor. ("An all_reduce, message by message", *more*, runs it.)
+# To sum a tensor over $P$ ranks in a ring, each sends $2\,(P-1)/P$ times its bytes (Patarasuk and Yuan, 2009): in $P - 1$ steps a part of size $1/P$ to be added up, and in $P - 1$ more a finished part. With 4 ranks and 12 MB that's six times 3 MB, 18 MB in all. However many ranks there are, that stays below twice the tensor. ("An all_reduce, message by message", *more*, runs the first half.)
 #
-# Two limits remain. There are only so many heads, and if there are fewer key/value heads than ranks (lesson 07), several ranks need a copy of the same one, and in training they must add up what each of them finds for the gradients of that copy. And the tokens aren't divided at all: each rank has $x$ of **all tokens**. For a long text we have to cut the other way.
+# Two limits remain. There are only so many heads. If there are fewer key/value heads than ranks (lesson 07), several ranks need a copy of the same one, and in training they must add up their gradients of it. And the tokens aren't divided at all: each rank has $x$ of **all tokens**. For a long text we have to cut the other way.
 
 # %% [markdown]
 # ## 15.3 Merge two partial results
@@ -427,7 +427,7 @@ for i, way in enumerate(("ring", "gather")):
 # ## 15.5 What is sent, and what is kept
 # *Core · 9 minutes*
 #
-# In both methods every query meets every key. How many bytes does each of them send?
+# In both methods every block of keys reaches every rank. How many bytes does each of them send?
 
 # %%
 widgets.predict(
@@ -440,7 +440,8 @@ widgets.predict(
 N = 2 * tensors[1].numel() * 8 // P  # bytes of a rank's keys and values
 sent = {}
 for i, name in enumerate(("ring", "gather")):
-    sent[name] = ranks[0][i][2]  # forward, backward; as much from the other ranks
+    sent[name] = ranks[0][i][2]  # forward, backward
+    assert all(rank[i][2] == sent[name] for rank in ranks)  # as much from the others
     how = "counted" if name == "ring" else "by formula"
     print(f"{name:7} forward, backward:", [n / N for n in sent[name]], "N,", how)
 used = {"all_gather": "gloo's all_gather", "reduce_scatter": "our reduce_scatter"}
@@ -452,7 +453,7 @@ more = "in the ring" if sum(sent["ring"]) > sum(sent["gather"]) else "in gatheri
 widgets.came_out("15.B", "as many in both" if len(set(sent.values())) < 2 else more)
 
 # %% [markdown]
-# $N$ is the size, in bytes, of one rank's keys and values. The ring's numbers are counted, hop by hop. Gathering takes two collective operations, an `all_gather` forward, and backward a `reduce_scatter`, which adds up all ranks' gradients and gives each rank its own. Its numbers are a formula's, and the last lines compare that with what really went out: 3 $N$ forward, but 3.75 $N$ backward (section 15.9 looks for the reason).
+# $N$ is the size, in bytes, of one rank's keys and values. The ring's numbers are counted, hop by hop. Gathering takes two collective operations, an `all_gather` forward, and backward a `reduce_scatter`, which adds up all ranks' gradients and gives each rank its own. Its numbers are a formula's here and in the next figure. What really went out is in the last lines, a quarter more backward (section 15.9 looks for the reason).
 #
 # **Forward** both send $(P-1)\,N$, since either way every block has to reach the other $P - 1$ ranks, whole. Under our causal mask the last rank's keys are of no use to the others, and both methods send them anyway.
 #
@@ -465,7 +466,7 @@ print("by heads, the formula  ", all_reduce_bytes(num_bytes(tensors[3]), P), "by
 print("by tokens, what we sent", sent["ring"][0], "bytes")
 
 # %% [markdown]
-# And backward? Dividing by heads needs one more `all_reduce`. Here is everything together, when 1, 2 or 8 query heads share their keys. The unit is a rank's keys and values if none are shared:
+# And backward? Dividing by heads needs one more `all_reduce`. Here is everything together, when 1, 2 or 8 query heads share their keys. The unit is a rank's keys and values if none are shared (g = 1):
 
 # %%
 axes, P = plotting.new_axes(9.6, 2.8, columns=3), 4
@@ -477,7 +478,7 @@ for ax, g in zip(axes, (1, 2, 8), strict=True):  # query heads that share keys
         ax.barh(place, back, left=there, color="#8CCBEF", label="backward")
         ax.text(there + back, place, f" {there + back:g}", va="center")
     ax.set_yticks(range(3), sends), ax.invert_yaxis()
-    ax.set(title=f"g = {g}", xlabel="bytes, in N without sharing", xlim=(0, 12))
+    ax.set(title=f"g = {g}", xlabel="bytes, in N at g = 1", xlim=(0, 12))
     ax.set_xticks([0, 5, 10])
 
 # %%
@@ -491,7 +492,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# How much is that in a real layer? Take 64 query heads, 8 key/value heads of size 128, numbers of two bytes, and a text of 131,072 tokens on 8 ranks:
+# How much is that in a real layer? Take 64 query heads, 8 key/value heads of size 128, numbers of two bytes, gradients too, and a text of 131,072 tokens on 8 ranks:
 
 # %%
 real_N = 2 * 131_072 // 8 * 8 * 128 * 2  # keys and values: tokens, heads, size, bytes
@@ -501,11 +502,11 @@ for name, there, back in (("heads", 8 * 7, 8 * 7), ("ring", 7, 15), ("gather", 7
     print(f"{name:6} forward {both[0]}, backward {both[1]}")
 
 # %% [markdown]
-# Without shared keys, dividing by heads sends less than a ring, forward and backward together. Sharing keys makes it cheaper to divide tokens. Heads gain nothing, since they send outputs. That's attention alone. In training, ranks that divide tokens must also add up the gradients of the model's weights, as in data parallelism.
+# Without shared keys, dividing by heads sends less than a ring, forward and backward together. Sharing keys makes it cheaper to divide tokens. Dividing by heads gains nothing from it, since outputs are sent. All this is attention alone. In training, ranks that divide tokens must also add up the gradients of the model's weights, as in data parallelism.
 #
 # **Who waits?** Bytes aren't everything. By heads no rank waits under a causal mask, since all have the same tokens to look at, but in our version the `all_reduce` begins when all of attention is done, so it can't hide behind it. What a ring sends forward can (section 15.7). In a ring each rank holds all weights but only part of the text, so the text can grow with the ranks.
 #
-# **What is kept?** In all, gathering sends less than a ring. But our version can't start computing until everything has arrived, so all its sending adds to the running time. And it costs **memory**. Besides its own keys and values, a rank of the ring has one block in hand and one arriving, which is $2N$, and the more ranks there are, the smaller that gets. A rank that gathers has $P N$, the keys and values of the whole text, however many ranks there are. A rank that divides by heads also covers the whole text, but only for its own heads, which is $N$. All in one table:
+# **What is kept?** In all, gathering sends less than a ring. But our version can't start computing until everything has arrived, so all its sending adds to the running time. And it costs **memory**. Besides its own keys and values, a rank of the ring has one block in hand and one arriving, which is $2N$, and the more ranks there are, the smaller that gets. A rank that gathers has $P N$, the keys and values of the whole text, however many ranks there are. A rank that divides by heads also covers the whole text, but only for its own heads, which is $N$. On top of that come the scores. All of one block at once would be a table of $n \times n$, so in practice a rank goes through its block in smaller ones, as in lesson 14. All in one table:
 #
 # | | by heads | ring | gathering |
 # |---|---|---|---|
@@ -514,7 +515,7 @@ for name, there, back in (("heads", 8 * 7, 8 * 7), ("ring", 7, 15), ("gather", 7
 # | features $x$ at hand | of all tokens | of $L / P$ tokens | of $L / P$ tokens |
 # | keys and values at hand | $N$ in all (at least one head's) | its own and $2\,N$ | its own and $P\,N$ |
 # | hides behind attention | not in our version | forward, if blocks are long enough | not in our version |
-# | who waits under a causal mask | nobody | depends on the layout | nobody: our version skips nothing |
+# | who waits under a causal mask | nobody | depends on the layout | nobody, as our version skips nothing |
 # | at most | as many ranks as heads | as many as tokens (zigzag: half) | the same |
 #
 # *More on this: exercise 15.5 turns the ring around and lets the queries travel, and "What is kept, measured" counts all that these methods hold at once.*
@@ -523,7 +524,7 @@ for name, there, back in (("heads", 8 * 7, 8 * 7), ("ring", 7, 15), ("gather", 7
 # ## 15.6 A causal mask, and who has to wait
 # *Core · 6 minutes*
 #
-# A causal mask hides nearly half of all pairs of a query and a key, so nearly half of the work could be saved. How much of it does a ring save? Four ranks hold 48 tokens, twelve neighbors each (a **contiguous** layout), and no rank starts a step before all have finished the last one, so a step takes as long as the rank with the most to do. Where a run of neighboring queries meets a run of neighboring keys, our library skips the pairs if all of them are hidden, and else computes them all.
+# A causal mask hides nearly half of all pairs of a query and a key, so nearly half of the work could be saved. How much of it does a ring save? Four ranks hold 48 tokens, twelve neighbors each (a **contiguous** layout), and no rank starts a step before all have finished the last one, so a step takes as long as the rank with the most to do. Our library skips a rank's pairs in a step if all of them are hidden, and else computes them all. (In zigzag, below, it decides that for each of four chunks.)
 
 # %%
 widgets.predict(
@@ -587,7 +588,7 @@ plotting.show(
 # %% [markdown]
 # In the contiguous layout, rank 3 computes all 144 pairs in every step, and the ring takes $4 \cdot 144 = 576$, as it would without a mask. No time is saved. In zigzag every rank has the same amount of work in every step, and the ring takes 324.
 #
-# Why do all have the same? Take rank 1, which has chunks 1 and 6. From rank 0 come chunks 0 and 7: both of its chunks see chunk 0, and neither sees 7. From rank 2 come chunks 2 and 5: chunk 1 sees neither, and chunk 6 sees both. That's two pairs of four each time. Now take any rank $r$ and the keys of another rank $r'$. If $r' < r$, both chunks of $r$ see the early chunk of $r'$, and neither sees its late one. If $r' > r$, the early chunk of $r$ sees nothing of $r'$, and its late chunk sees both. That's two pairs of chunks of four, either way. (In step 0, with its own keys, each rank computes three of the four.) Now switch on the causal mask in the widget of section 15.4, and watch the bars in both layouts.
+# Why do all have the same? Take rank 1, which has chunks 1 and 6. From rank 0 come chunks 0 and 7: both of its chunks see chunk 0, and neither sees 7. From rank 2 come chunks 2 and 5: chunk 1 sees neither, and chunk 6 sees both. That's two pairs of four each time. Now take any rank $r$ and the keys of another rank $r'$. If $r' < r$, both chunks of $r$ see the early chunk of $r'$, and neither sees its late one. If $r' > r$, the early chunk of $r$ sees nothing of $r'$, and its late chunk sees both. That's two pairs of chunks of four, either way. In step 0, with its own keys, each rank computes three of the four. So zigzag takes $(3 + 2\,(P-1)) / (4P) = \tfrac12 + \tfrac1{4P}$ of the time without a mask, and with many ranks nearly half. (The contiguous ring wouldn't be faster if nobody waited for anybody, since the last rank has whole blocks in all steps.) Now switch on the causal mask in the widget of section 15.4, and watch the bars in both layouts.
 #
 # The result stays the same, as long as each token carries its position in the text with it. **Do exercise 15.7 now (13 minutes).** There you count each rank's work under any division.
 #
@@ -847,7 +848,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# So each half sends half of the formula. Between the two, a rank holds $1/P$ of the sum. There Megatron-LM computes what acts on each token alone (norms, dropout), and calls that sequence parallelism (Korthikanti et al., 2022). Does gloo send as much? Our `Communicator` adds up what it hands to the next rank, and for a collective operation it adds the formula. On Linux one can ask the system how many bytes really went from process to process (`python -m experiments traffic`):
+# So this half sends half of the formula, and the other half sends as much again. Between the two, a rank holds $1/P$ of the sum. There Megatron-LM computes what acts on each token alone (norms, dropout), and calls that sequence parallelism (Korthikanti et al., 2022). Does gloo send as much? Our `Communicator` adds up what it hands to the next rank, and for a collective operation it adds the formula. On Linux one can ask the system how many bytes really went from process to process (`python -m experiments traffic`):
 
 # %%
 for row in read_rows("traffic"):
@@ -1090,9 +1091,9 @@ for way, sent in ways.items():
         print(f"heads send {way:33} ({cluster.name}): {one / total:5.0f} times as fast")
 
 # %% [markdown]
-# Here a ring begins when the heads' exchange is done, so none of that hides behind the ring's steps. (With more care some of it could, so these times aren't lower bounds.) It pays to give this exchange the fast links, and so to divide heads within a machine and tokens across machines.
+# Here a ring begins when the heads' exchange is done, so none of that hides behind the ring's steps. (With more care some of it could, so these times aren't lower bounds.) For an `all_reduce` the fast links pay. All-to-alls send so little that it hardly matters.
 #
-# But a machine has eight such GPUs, and not 32. So let eight share the heads, four each, and make the rings longer:
+# A machine has eight such GPUs, and not 32. What if only those eight share the heads, four each, and the rings get longer?
 
 # %%
 ring = ring_time(CLUSTERS[1], P=125, num_heads=4, **sizes)
@@ -1104,7 +1105,7 @@ print(f"8 x 125 = 1,000 ranks: {one / total:.0f} times as fast")
 print(f"blocks of {block:,} tokens, and {needed:,.0f} would hide the sending")
 
 # %% [markdown]
-# That's eight times what rings alone reach, since each rank now sends an eighth, and again its blocks are too short. (That is for GPUs that have a link each. Where the eight of a machine share one link, it has as much to send as before, and the eight times are gone.) Sharing key/value heads moves the bend, as in the figure of section 15.7. (Llama 3's longest texts were divided like that, heads among 8 GPUs and tokens among 16 such groups, table 4 of its paper.)
+# That's eight times what rings alone reach, since each rank now sends an eighth. But its blocks are too short again, and it's a third of what 32 ways reached with all-to-alls. So with a link for each GPU, divide the heads as far as they go. Eight ways make sense where there are just eight key/value heads, or where only the links inside a machine are fast. (Where the eight of a machine share one link to the others, that link has as much to send as before, and nothing is gained over rings alone.) Sharing key/value heads moves the bend, as in the figure of section 15.7. (Llama 3's longest texts were divided like that, heads among 8 GPUs and tokens among 16 such groups, table 4 of its paper.)
 
 # %% [markdown]
 # ## Sending while you compute, by the clock
@@ -1155,7 +1156,7 @@ for n in (128, 256, 512, 768):
     print(f"{n:5} tokens {row}{step:8.1f}{waiting:15.1f}")
 
 # %% [markdown]
-# *A step takes about as long as the longer of the two. With short blocks that's the sending, with long ones the computing.* (Nothing is really sent here, so this tests only the order of the operations. A busy machine can shift the break-even, so compare the columns within a row.) In the last column the program waits for the next block before it computes, and that takes about the sum. So the order of two lines decides between the longer time and the sum: `arriving = yield ...`, then compute, then `arriving()`.
+# *A step takes about as long as the longer of the two, or some more where they're nearly equal. With short blocks that's the sending, with long ones the computing.* Nothing is really sent here, so this tests only the order of the operations. Compare the columns within a row: a busy machine shifts the break-even, and one $F$ for all sizes is a simplification, since large tables leave the processor's fast memory. In the last column the program waits for the next block before it computes, and that takes about the sum. So the order of two lines decides between the longer time and the sum: `arriving = yield ...`, then compute, then `arriving()`.
 
 # %% [markdown]
 # ## What else can be divided
