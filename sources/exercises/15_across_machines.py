@@ -857,7 +857,7 @@ else:
 # ### 15.10 · When sending hides behind work
 # 1 point · difficulty 2 of 5 · 3 minutes · core
 #
-# A chip does 300 · 10¹² operations a second and sends 60 · 10⁹ bytes a second. Keys and values have 2 bytes a number, and four query heads share a key/value head. The mask is causal and the layout zigzag, and a kernel computes only what may be seen. From how many tokens a rank does sending cost no time, forward?
+# A chip does 300 · 10¹² operations a second and sends 60 · 10⁹ bytes a second. Keys and values have 2 bytes a number, and four query heads share a key/value head. The mask is causal and the layout zigzag, and a kernel computes only what may be seen. How many tokens must a rank have, at least, so that sending costs no time, forward?
 #
 # - **a.** From about 625.
 # - **b.** From about 1,250.
@@ -995,7 +995,7 @@ print(f"the model in one process: {nats.item() / math.log(2):.5f} bits per chara
 #
 # <details><summary>Answers</summary>
 #
-# On 4 ranks a rank has 128 characters. In each of 4 layers it sends three times keys and values, $2 \cdot 2 \cdot 32 \cdot 128$ numbers of 4 bytes, and 128 positions of 8 bytes: $4 \cdot 3 \cdot (65{,}536 + 1{,}024) = 798{,}720$. On 8 ranks it's $4 \cdot 7 \cdot (32{,}768 + 512) = 931{,}840$. A rank sends $(P - 1) / P$ of all keys, values and positions, so with more ranks that hardly grows. The memory falls from 4.4 to 3.5 MB in the ring and from 4.6 to 3.7 MB when gathering. 3 MB of that are the weights, which every rank has whole. What is left falls by more than half.
+# On 4 ranks a rank has 128 characters. In each of 4 layers it sends three times keys and values, $2 \cdot 2 \cdot 32 \cdot 128$ numbers of 4 bytes, and 128 positions of 8 bytes: $4 \cdot 3 \cdot (65{,}536 + 1{,}024) = 798{,}720$. On 8 ranks it's $4 \cdot 7 \cdot (32{,}768 + 512) = 931{,}840$. A rank sends $(P - 1) / P$ of all keys, values and positions, so that stays below 1,064,960, however many ranks there are. The memory falls from 4.4 to 3.5 MB in the ring and from 4.6 to 3.7 MB when gathering. 3 MB of that are the weights, which every rank has whole. What is left falls by more than half.
 # </details>
 
 # %% [markdown]

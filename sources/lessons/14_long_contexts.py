@@ -103,7 +103,7 @@ print(f"the model itself: {8.03e9 * 2 / 2**30:.1f} GiB")  # 8.03 billion paramet
 # ## 14.2 The same result without the table
 # *Core · 11 minutes*
 #
-# Lesson 04 computed the output in **blocks** of keys. It kept a running maximum $m$, a running sum $z$ of exponentials and a weighted sum of values, and corrected them whenever a larger score came. With scores 1 and 3 in the first block, $m = 3$ and $z = e^{-2} + 1$. If the next block has a 4, $m$ becomes 4, and the old $z$ shrinks by $e^{-1}$.
+# Lesson 04 computed the output in **blocks** of keys. It kept a running maximum $m$, a running sum $z$ of exponentials and a weighted sum of values, and corrected them whenever a larger score came. With scores 1 and 3 in the first block, $m = 3$ and $z = e^{-2} + 1$. If the next block has a 4, $m$ becomes 4, and the old $z$ is multiplied by $e^{-1}$.
 #
 # But that's only the forward pass. Autograd keeps what it needs for the way back, and for `softmax(scores) @ values` that's all the weights.
 #
@@ -306,7 +306,7 @@ print(f"latest 64 against latest 512: {lost:+.3f}, plus or minus {wide:.3f}")
 widgets.came_out("14.B", lost)
 
 # %% [markdown]
-# *With a window the model reads all 4,096 characters about as well as the first 512.* And a window of 64 costs little more. (A stack of four such layers reaches farther than 64 characters, as exercise 14.4 shows. "What lies far back" cuts the text itself.)
+# *With a window the model reads all 4,096 characters about as well as the first 512.* And a window of 64 costs little more. (A stack of four such layers reaches farther than 64 characters, as exercise 14.4 shows. "What lies far back" cuts the text itself.) This text hardly needs what lies farther back. Section 14.6 has one that does, and there a window knows only the pairs that it still holds.
 #
 # The cache needn't grow, either. **When a new position comes, the oldest one goes.** The keys are kept *unturned*, and at every reading each of them is turned (RoPE, lesson 08) to its place **in the cache**. So no distance is larger than in training, and the first ones may stay while others go. Here is what two caches keep of ten characters, one with a window of 4, and one with the first two as well:
 
@@ -399,7 +399,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# *Each dot is the fastest hundred characters of a thousand, in processor time, in one run for each cache. Lines are medians of five neighboring dots.* With the window the end is written no more slowly than the beginning. (That it's faster is noise, since every step does the same.) (Compare speeds only within this figure. In another run, with other work on the machine, all may be slower.)
+# *Each dot is the fastest hundred characters of a thousand, in processor time, in one run for each cache. Lines are medians of five neighboring dots.* With the window the end is written no more slowly than the beginning. Once the cache is full every step does the same work, so that it's faster there must come from the machine. Compare speeds only within this figure: we made one run, and in another all may be slower.
 #
 # **Keep the first ones, too?** Xiao et al. (2023) found that large models break when the first tokens leave the window. A softmax has to put its weight somewhere, they say, and many heads park spare weight on these tokens, as in a **sink**. If the first four stay, moved up to the window as in the right half of the picture, those models go on. The sink of exercise 14.1 serves the same end, with a score that has no position and no value. For our model the first four make hardly any difference (in the second row they take the places of four recent characters; whether that's why it's a little worse we haven't tried):
 
@@ -523,7 +523,7 @@ key, value = torch.tensor([1.0, 0]), torch.tensor([5.0, 1, 3])
 plotting.show(diagrams.state_write(state, key, value, delta=True))
 
 # %% [markdown]
-# *First it reads what is stored under the key, then it writes the difference.* The other key, at a right angle, keeps what it has. The write is one step of gradient descent, of size $\beta$, on $\tfrac12 \lVert k_i S - v_i \rVert^2$, so the state *learns* the pairs while it reads. Both remedies together are the **gated delta rule** (Yang et al., 2024), which you write in exercise 14.7. Here are all of them on the two numbers from above:
+# *First it reads what is stored under the key, then it writes the difference.* The other key, at a right angle, keeps what it has. The write is one step of gradient descent, of size $\beta$, on $\tfrac12 \lVert k_i S - v_i \rVert^2$, so the state *learns* the pairs as the text goes by. Both remedies together are the **gated delta rule** (Yang et al., 2024), which you write in exercise 14.7. Here are all of them on the two numbers from above:
 
 # %%
 key, value = torch.tensor([[1.0, 0.0], [1.0, 0.0]]), torch.tensor([[2.0], [5.0]])
@@ -607,11 +607,19 @@ plotting.show(
 #
 # If what we read is that blurred, how many values can a state still get right? A model needn't give the whole value back. It only has to tell which value it was. We train one attention layer to do that.
 #
-# - **A text** is 4 to 64 pairs of a key and a value, and then 16 keys alone, the questions. There are 128 keys and 128 values. With two pairs it might be `k7 v31`, `k90 v5`, `k7 ?`, and the answer is `v31`.
+# - **A text** is 4 to 64 pairs of a key and a value, and then 16 keys alone, the questions. There are 128 keys and 128 values. Below are the beginnings of two texts of four pairs, with the right answers in brackets.
 # - **A pair is one token.** Its query and its key are made from the key's embedding, its value from the value's, and so one layer is enough.
 # - **Once or twice.** In one task every key comes once. In the other it comes twice, with two values of which the later counts. So 64 pairs have only 32 keys there.
 # - **Sizes.** Keys have size 8 and are scaled to length 1, values have size 64. So a state has $8 \cdot 64 = 512$ numbers, and a cache of 64 pairs $64 \cdot (8 + 64) = 4608$.
-# - **Five kinds** of the same size are trained for 1,000 updates, two with a softmax (one of them also lets each weight decay with the distance), three with a state that adds (*linear*), decays, or follows the delta rule. Decay and $\beta$ are computed from each token and start near 1.
+# - **Five kinds** of the same size are trained for 1,000 updates, two with a softmax (one of them also lets each weight decay from token to token), three with a state that adds (*linear*), decays, or follows the delta rule. Decay and $\beta$ are computed from each token and start near 1.
+
+# %%
+for twice in (False, True):
+    text = recall.make_batch(1, 4, torch.Generator().manual_seed(3), twice=twice)
+    keys, values, answers = (x[0].tolist() for x in text)
+    pairs = [f"k{k} v{v}" for k, v in zip(keys[:4], values, strict=False)]
+    asked = [f"k{k} ? (v{v})" for k, v in zip(keys[4:6], answers, strict=False)]
+    print(" · ".join([*pairs, *asked]), "...")
 
 # %%
 widgets.predict(
@@ -719,7 +727,7 @@ for kind in ("linear", "decay", "delta"):
 # %% [markdown]
 # As in section 14.5, it keeps more of the latest pairs than of the first.
 #
-# **Twice.** Here the rule makes the difference, and the delta rule is ahead of the other states at every number of pairs. It's right less often, though, with 64 pairs of 32 keys (0.56) than with 32 pairs that come once (0.82). Section 14.7 comes back to that. Adding is right half of the time at best. A sum doesn't depend on the order, so it can't tell which value came later. But the softmax isn't right more often either! It sees both values, and nothing in this layer says where a key is (lesson 08). If that's the reason, it should be enough to let its weights decay with each position. A *softmax with decay* (Lin et al., 2025) multiplies each exponential by all decays since its key, before the division, $a_{ij} \propto e^{s_{ij}} \prod_{n=j+1}^{i} \alpha_n$. It then answers every question correctly.
+# **Twice.** Here the rule makes the difference, and the delta rule is ahead of the other states at every number of pairs. It's right less often, though, with 64 pairs of 32 keys (0.56) than with 32 pairs that come once (0.82). Section 14.7 comes back to that. Adding is right half of the time at best. A sum doesn't depend on the order, so it can't tell which value came later. But the softmax isn't right more often either! It sees both values, and nothing in this layer says where a key is (lesson 08). If that's the reason, it should be enough to let its weights decay with each position. A *softmax with decay* (Lin et al., 2025) multiplies each exponential by all decays since its key, before the division, $a_{ij} \propto e^{s_{ij}} \prod_{n=j+1}^{i} \alpha_n$. It then answers nearly every question correctly (1.00 at every length).
 #
 # Why does a state's recall fall at all? **Do exercise 14.9 now (4 minutes), then read on.** It offers five explanations, and runs to test them.
 #
@@ -758,7 +766,7 @@ ax.set_ylabel(r"$k_i k_j^\top$")
 plotting.show(
     ax,
     "Bars of one read. The right pair counts 1. Of the others, the 16 that overlap "
-    "most count 0.4 to 0.8, about half of them negative, the other 47 less and less.",
+    "most count 0.5 to 0.8, about half of them negative, the other 47 less and less.",
 )
 
 # %%
@@ -849,7 +857,7 @@ plotting.show(
 #
 # Values twice as large helped, too. They make less noise in the product with each candidate, about $\sqrt{N / (d_k d_v)}$ of it, and with keys and values at random and nothing trained that alone helps. It helps less, the nearer a rival's key is.
 #
-# **Why does the softmax recall everything?** Its keys are as small, and overlap as much. But a state weighs each pair by its product, and a softmax by the exponential of it. Here is the weight of the right pair among the 64 drawn above, for queries in its direction of several lengths:
+# **Why does the softmax recall everything?** Its keys have 8 numbers too, so they can't all lie much farther apart. But a state weighs each pair by its product, and a softmax by the exponential of it. Here is the weight of the right pair among the 64 drawn above, for queries in its direction of several lengths:
 
 # %%
 products = keys @ keys[0]  # (64,): the right pair's is 1, the next largest 0.62
@@ -858,7 +866,7 @@ for length in (1, 4, 8, 16):
     print(f"a query of length {length}: {weight:.2f}")
 
 # %% [markdown]
-# A longer query makes the right pair's lead grow exponentially. In the read of a state it makes everything longer alike, and nothing is gained.
+# A longer query makes the right pair's lead grow exponentially. In the read of a state it makes everything longer alike, and nothing is gained. (How long the trained layers' queries are we haven't looked at.)
 #
 # **Why isn't the delta rule better when keys come twice?** A write replaces what stands under its own key, and changes what stands under every key that overlaps with it. Here are 32 random keys with nothing trained, written once or twice with one fixed $\beta$, and the share of (latest) values that come out right:
 
@@ -875,12 +883,12 @@ def delta_recalled(beta, times):
     return (said == right[:, -32:]).float().mean().item()
 
 
-for beta in (0.02, 0.2, 0.4, 1.0):
+for beta in (0.02, 0.1, 0.2, 0.3, 0.4, 1.0):
     once, twice = delta_recalled(beta, 1), delta_recalled(beta, 2)
     print(f"beta = {beta}: once {once:.2f}, twice {twice:.2f}")
 
 # %% [markdown]
-# With $\beta = 1$ the first round might as well not have happened, and yet both columns are bad, since each write spoils the others. With a small $\beta$ little is spoiled, but the old values stay. Twice, something between the two is best. A trained layer computes $\beta$ from each token and recalls more than any of these, but it can't avoid the choice.
+# With $\beta = 1$ the first round might as well not have happened, and yet both columns are bad, since each write spoils the others. With a small $\beta$ little is spoiled, but the old values stay. Twice, something between the two is best. The trained layers recall more once (0.82) and about as much twice (0.56). They compute $\beta$ from each token and have learned their keys and values, too. Which of these helps we haven't looked at.
 #
 # Is a state worse than a window, then? Compare a window that stores equally many numbers, the gray line of the figure in section 14.6:
 
@@ -1142,7 +1150,7 @@ for kind in ("linear", "decay", "delta"):
     print(f"{kind:6} {right:.2f}")
 
 # %% [markdown]
-# With that rate alone we'd have called the delta rule the worst of the three.
+# With that rate and these texts alone we'd have called the delta rule the worst of the three.
 
 # %% [markdown]
 # ## One decay for all
@@ -1164,7 +1172,7 @@ print(f"decays {decays.mean():.2f} on average", end=" ")
 print(f"({torch.tensor(4.0).sigmoid():.2f} before training)")
 
 # %% [markdown]
-# It does, and its decays have become much smaller. That's most of the way to the 0.99 of the delta rule. (One seed.) Could the reason be that it saw more texts of four pairs? Here is the mixed training with ten times as many updates:
+# It does, and training has made its decays much smaller. (We haven't compared them with those of the mixed training.) That's most of the way to the 0.99 of the delta rule. (One seed.) Could the reason be that it saw more texts of four pairs? Here is the mixed training with ten times as many updates:
 
 # %%
 short = shares("twice", "decay")[:, 0].mean()
@@ -1287,7 +1295,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# A copy right before saves about a quarter of a bit, and one 300 characters back a tenth of that. But the same words in another order save nearly as much. The copy is ahead by a few hundredths of a bit with 16 characters between, by 0.015 with 100, and not measurably with none or 300. (Why not with none, we don't know.) So this model uses something of the words that occurred, less at a distance, and hardly their order. With this model and this kind of text we can't see much of what a window loses. A task that *needs* the past would show it, such as the recall of section 14.6. There a window knows only the pairs it still holds.
+# A copy right before saves about a quarter of a bit, and one 300 characters back a tenth of that. But the same words in another order save nearly as much. The copy is ahead by a few hundredths of a bit with 16 characters between, by 0.015 with 100, and not measurably with none or 300. (Why not with none, we don't know.) So this model uses something of the words that occurred, or just of their letters, less at a distance, and hardly the order of the words. With this model and this kind of text we can't see much of what a window loses. A task that *needs* the past would show it, such as the recall of section 14.6. There a window knows only the pairs it still holds.
 
 # %% [markdown]
 # ## Places in the cache
@@ -1371,7 +1379,7 @@ came = "256 to 1,024" if first < 2048 else "2,048 or later"
 widgets.came_out("14.D", "64 or 128" if first < 256 else came)
 
 # %% [markdown]
-# *Where the curves meet depends on the machine and on how well each form is written.* If only operations counted, a text four times as long would take a full table 16 times as long, and chunks and steps four times. Here chunks and steps stayed much nearer to four, the table took about 16 times as long, and the fused softmax less. So operations alone don't explain these times, and we haven't measured what does.
+# *Where the curves meet depends on the machine and on how well each form is written.* If only operations counted, a text four times as long would take a full table 16 times as long, and chunks and steps four times. Here chunks and steps stayed much nearer to four, the table took 16 times as long or more, and the fused softmax less. So operations alone don't explain these times, and we haven't measured what does.
 #
 # **The delta rule in chunks.** Each write depends on the writes before it, so it looks as if you had to go step by step. But within a chunk that begins with the state $S$, the differences $u_i = \beta_i\,(v_i - k_i S_{i-1})$ solve a triangular system. With $S_{i-1} = S + \sum_{j<i} k_j^\top u_j$ it is one call (Yang et al., 2024, section 3):
 #
@@ -1532,7 +1540,7 @@ for name, layers in stacks.items():
     print(f"{name:22}", *(f"{size:10,.0f}" for size in sizes), "MiB")
 
 # %% [markdown]
-# For a long text nearly all of the bill is for the layers that see everything. With one such layer in six, the cache shrinks to about a sixth.
+# For a long text nearly all of the bill is for the layers that see everything. With one such layer in six, the cache shrinks to about a sixth. That's why five windows to one end below three states to one: 8 layers see everything there, and 12 here.
 
 # %% [markdown]
 # ## What goes wrong

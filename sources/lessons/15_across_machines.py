@@ -136,7 +136,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# We begin with the heads. In lesson 06 the output projection turned out to be a sum over heads, in which each head's result meets its own rows of $W_o$. So with $P$ ranks, rank $r$ needs only the parts of $W_q$, $W_k$, $W_v$ and $W_o$ that belong to its $H / P$ heads:
+# *Color and number say which rank computes a head for a token.* We begin with the heads. In lesson 06 the output projection turned out to be a sum over heads, in which each head's result meets its own rows of $W_o$. So with $P$ ranks, rank $r$ needs only the parts of $W_q$, $W_k$, $W_v$ and $W_o$ that belong to its $H / P$ heads:
 #
 # $$\operatorname{MultiHead}(x) = \sum_{r=0}^{P-1} \operatorname{heads}_r(x)\, W_{o,r} + b_o .$$
 #
@@ -226,7 +226,7 @@ widgets.came_out("15.A", "its output and one more number")
 # Think of a balance. Put each part's weight at its output, and the beam balances at the merged output:
 
 # %%
-ax = plotting.new_axes(5.6, 1.7)
+ax = plotting.new_axes(5.6, 2.0)
 ax.plot([3.6, 8.6], [1, 1], color="0.5", lw=3, zorder=0)
 for at, weight, name in ((4, 1, "first part"), (8, 3, "second part")):
     for i in range(weight):  # a pile of equal weights on the beam
@@ -239,6 +239,7 @@ for left, right, distance in ((4, 7, 3), (7, 8, 1)):
 # %%
 ax.plot(7, 0.86, "^", ms=12, color="black", zorder=0)
 ax.set(xlim=(3, 10), ylim=(0.1, 2.2), yticks=[], xticks=[4, 5, 6, 7, 8])
+ax.set_xlabel("output")
 ax.spines[["left", "right", "top"]].set_visible(False)
 ax.spines["bottom"].set_bounds(3.6, 8.6)
 plotting.show(
@@ -261,7 +262,7 @@ plotting.show(
 # With $\ell = \ln(e^{\ell_1} + e^{\ell_2})$, which `torch.logaddexp` computes without overflow, the formula becomes $o = e^{\ell_1 - \ell}\, o_1 + e^{\ell_2 - \ell}\, o_2$. No exponent is positive any more. A part with $\ell_1 = -\infty$ gets the share $e^{-\infty} = 0$. If both parts saw nothing, subtract 0 in place of $\ell$, and both shares are 0.
 # </details>
 #
-# Merging is all we need. Each rank now keeps its queries, while blocks of keys and values travel. In each step but the last, a rank hands the block that it holds to the next rank, and the last rank hands its block to rank 0. While a block is on its way, the rank attends to it and merges the result with what it has collected so far. In step 0 (we count steps from 0, as we do ranks) each rank has its own block, and after $P$ steps every query has met every key. This is **ring attention** (Liu, Zaharia, Abbeel, 2023). Dividing attention by tokens, in a ring or otherwise, is called **context parallelism**.
+# Norms and the feed-forward network work on each token alone, so a rank that has a token does all that by itself. Only attention has to send, and for that, merging is all we need. Each rank now keeps its queries, while blocks of keys and values travel. In each step but the last, a rank hands the block that it holds to the next rank, and the last rank hands its block to rank 0. While a block is on its way, the rank attends to it and merges the result with what it has collected so far. In step 0 (we count steps from 0, as we do ranks) each rank has its own block, and after $P$ steps every query has met every key. This is **ring attention** (Liu, Zaharia, Abbeel, 2023). Dividing attention by tokens, in a ring or otherwise, is called **context parallelism**.
 #
 # Here are the four steps of four ranks. Each rank's rows of the scores have its color, strong where it's computing now, pale where it's done, and white where work is still to come. The number is the step:
 
@@ -453,7 +454,7 @@ more = "in the ring" if sum(sent["ring"]) > sum(sent["gather"]) else "in gatheri
 widgets.came_out("15.B", "as many in both" if len(set(sent.values())) < 2 else more)
 
 # %% [markdown]
-# $N$ is the size, in bytes, of one rank's keys and values. The ring's numbers are counted, hop by hop. Gathering takes two collective operations, an `all_gather` forward, and backward a `reduce_scatter`, which adds up all ranks' gradients and gives each rank its own. Its numbers are a formula's here and in the next figure. What really went out is in the last lines, a quarter more backward (section 15.9 looks for the reason).
+# $N$ is the size, in bytes, of one rank's keys and values. The ring's numbers are counted, hop by hop. Gathering takes two collective operations, an `all_gather` forward, and backward a `reduce_scatter`, which adds up all ranks' gradients and gives each rank its own. Its numbers are a formula's here and in the next figure. What really went out is in the last lines, on four ranks a quarter more backward (section 15.9 looks for the reason).
 #
 # **Forward** both send $(P-1)\,N$, since either way every block has to reach the other $P - 1$ ranks, whole. Under our causal mask the last rank's keys are of no use to the others, and both methods send them anyway.
 #
@@ -478,7 +479,7 @@ for ax, g in zip(axes, (1, 2, 8), strict=True):  # query heads that share keys
         ax.barh(place, back, left=there, color="#8CCBEF", label="backward")
         ax.text(there + back, place, f" {there + back:g}", va="center")
     ax.set_yticks(range(3), sends), ax.invert_yaxis()
-    ax.set(title=f"g = {g}", xlabel="bytes, in N at g = 1", xlim=(0, 12))
+    ax.set(title=f"g = {g}", xlabel="bytes (1: N at g = 1)", xlim=(0, 12))
     ax.set_xticks([0, 5, 10])
 
 # %%
@@ -606,7 +607,7 @@ plotting.show(
 #
 # The head's size cancels, and so does the number of heads. Where $g$ query heads share a key/value head, less is sent, and $F / (g S)$ tokens are enough. **Do exercise 15.10 now (3 minutes). It asks what a causal mask does to this bound.**
 #
-# Here is one text without a mask, on eight ranks with blocks a little shorter than $F / S$, and on four ranks with blocks twice as long. Computing a block takes four times as long then, and sending it only twice:
+# Here is one text without a mask, on eight ranks with blocks of $0.7\,F / S$, and on four ranks with blocks twice as long. Computing a block takes four times as long then, and sending it only twice:
 
 # %%
 def draw_steps(ax, P, n, top):
@@ -709,7 +710,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# *Beyond $g L S / F$ ranks (dotted lines) a longer ring is no faster.* The blocks have become too short to hide what is sent, and each rank still has to receive nearly all keys and values of the text, whatever $P$ is. Gathering, as modeled here, receives as much and computes only after that, so its time is the sum of the two and the ring's the larger one. At the bend it takes twice as long, and far from the bend it takes little more than the ring.
+# *Beyond $g L S / F$ ranks (dotted lines) a longer ring is hardly faster.* The blocks have become too short to hide what is sent, and each rank still has to receive nearly all keys and values of the text, whatever $P$ is. Gathering, as modeled here, receives as much and computes only after that, so its time is the sum of the two and the ring's the larger one. At the bend it takes twice as long, and far from the bend it takes little more than the ring.
 #
 # All this is for the forward pass, without a mask. The ring's times are lower bounds. No machine reaches its peak, and starting a message takes time, too. The *speedups* could be off either way. If the chips did only half of their peak, the single rank that we compare with would be slower too, and the flat part would lie twice as high.
 #
@@ -723,7 +724,7 @@ plotting.show(
 # 2. **Heads** divide because the output projection is a sum over heads. That takes one `all_reduce` forward and one backward.
 # 3. **Tokens** divide because partial results merge by their `lse`. In a ring a rank has only one block of keys and values in hand and one arriving besides its own. Forward it sends as much as dividing by heads does, or $1/g$ of that where $g$ query heads share their keys.
 # 4. **Counted**, our ring sends $(P-1)\,N$ forward and $(2P-1)\,N$ backward. By its formula, gathering sends as much forward and less backward, and holds more. Zigzag gives every rank the same work under a causal mask.
-# 5. **On paper**, with machines at their peak, for the forward pass without a mask, sending is free once a block has at least $F / (g S)$ tokens, with numbers of two bytes. With a causal mask in zigzag it takes twice as many. Past $g L S / F$ ranks a longer ring isn't faster.
+# 5. **On paper**, with machines at their peak, for the forward pass without a mask, sending is free once a block has at least $F / (g S)$ tokens, with numbers of two bytes. With a causal mask in zigzag it takes twice as many. Past $g L S / F$ ranks a longer ring is hardly any faster.
 
 # %% tags=["nbval-ignore-output"]
 widgets.predictions()
@@ -772,12 +773,12 @@ widgets.predictions()
 # In section 15.6 we counted whole chunks. Our library skips a chunk that is hidden entirely, and computes all of a chunk that is hidden in part. A kernel works in small squares, **tiles**, and skips each one that is hidden. At best it computes only what may be seen:
 
 # %%
-print("              whole chunks   only what may be seen")
+print("time in pairs: whole chunks   only what may be seen")
 for name in ("contiguous", "zigzag", "striped"):
     ring = Ring(layout(name, L, 4), causal=True)
     tables = work_table(ring), visible_table(ring)
     totals = [table.max(dim=0).values.sum() for table in tables]
-    print(f"{name:12}{totals[0]:14}{totals[1]:24}")
+    print(f"{name:14}{totals[0]:13}{totals[1]:24}")
 
 # %% [markdown]
 # **Striped** attention (Brandon et al., 2023) deals tokens out like cards, so that every block is half hidden, along its diagonal. Whole chunks gain nothing from that (set the widget to striped). With the smallest tiles it comes close to zigzag, and the longer the text, the closer:
@@ -1069,7 +1070,7 @@ for name, parts, right in zip("qkv", zip(*found, strict=True), expected, strict=
 print("sent:", sent[0].item() / num_bytes(shares[1][0], shares[2][0]), "N")
 
 # %% [markdown]
-# With $P = 4$ that's $(2P - 1)\,N$. (If keys have two bytes and gradients are collected in float32, as our library does, it's $(3P-1)\,N$, and $2\,(P-1)\,N$ for gathering.) How much of this can hide behind computing? A step back has five matrix products in place of two and sends twice as much, or three times if the gradients are in float32. If a block's gradients are sent while the next block is computed, it takes $2 / 2.5 = 0.8$ or $3 / 2.5 = 1.2$ times as many tokens as forward. (In the code above they wait for their own block, and nothing is hidden.) The last hop can't hide behind attention in any case.
+# With $P = 4$ that's $(2P - 1)\,N$. (If keys have two bytes and gradients are collected in float32, as our library does, it's $(3P-1)\,N$, and $2\,(P-1)\,N$ for gathering.) How much of this can hide behind computing? A step back has five matrix products in place of two and sends twice as much, or three times if the gradients are in float32. If a block's gradients are sent while the next block is computed, it takes $2 / 2.5 = 0.8$ or $3 / 2.5 = 1.2$ times as many tokens as forward. (In the code above they wait for their own block, and nothing is hidden.) The last hop starts when all attention is done, so here it can't hide behind it.
 
 # %% [markdown]
 # ## A ring for each head
@@ -1105,7 +1106,7 @@ print(f"8 x 125 = 1,000 ranks: {one / total:.0f} times as fast")
 print(f"blocks of {block:,} tokens, and {needed:,.0f} would hide the sending")
 
 # %% [markdown]
-# That's eight times what rings alone reach, since each rank now sends an eighth. But its blocks are too short again, and it's a third of what 32 ways reached with all-to-alls. So with a link for each GPU, divide the heads as far as they go. Eight ways make sense where there are just eight key/value heads, or where only the links inside a machine are fast. (Where the eight of a machine share one link to the others, that link has as much to send as before, and nothing is gained over rings alone.) Sharing key/value heads moves the bend, as in the figure of section 15.7. (Llama 3's longest texts were divided like that, heads among 8 GPUs and tokens among 16 such groups, table 4 of its paper.)
+# That's eight times what rings alone reach, since each rank now sends an eighth. But its blocks are too short again, and it's a third of what 32 ways reached with all-to-alls. So with a link for each GPU, divide the heads as far as they go. Eight ways make sense where there are just eight key/value heads. (Where the eight of a machine share one link to the others, that link has as much to send as before, and nothing is gained over rings alone.) Sharing key/value heads moves the bend, as in the figure of section 15.7. (Llama 3's longest texts were divided like that, heads among 8 GPUs and tokens among 16 such groups, table 4 of its paper.)
 
 # %% [markdown]
 # ## Sending while you compute, by the clock
@@ -1156,7 +1157,7 @@ for n in (128, 256, 512, 768):
     print(f"{n:5} tokens {row}{step:8.1f}{waiting:15.1f}")
 
 # %% [markdown]
-# *A step takes about as long as the longer of the two, or some more where they're nearly equal. With short blocks that's the sending, with long ones the computing.* Nothing is really sent here, so this tests only the order of the operations. Compare the columns within a row: a busy machine shifts the break-even, and one $F$ for all sizes is a simplification, since large tables leave the processor's fast memory. In the last column the program waits for the next block before it computes, and that takes about the sum. So the order of two lines decides between the longer time and the sum: `arriving = yield ...`, then compute, then `arriving()`.
+# *A step takes about as long as the longer of the two, give or take what this machine does besides. With short blocks that's the sending, with long ones the computing.* Nothing is really sent here, so this tests only the order of the operations. Compare the columns within a row: a busy machine shifts the break-even, and one $F$ for all sizes is a simplification. In the last column the program waits for the next block before it computes, and that takes about the sum. So the order of two lines decides between the longer time and the sum: `arriving = yield ...`, then compute, then `arriving()`.
 
 # %% [markdown]
 # ## What else can be divided
