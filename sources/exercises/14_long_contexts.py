@@ -830,7 +830,7 @@ check("14.8", mean_in_chunks)
 #
 # - **a.** The state fades. By the time of the question, what came early is gone.
 # - **b.** The state has too few numbers. It makes no difference how many of them are for keys and how many for values.
-# - **c.** The keys overlap, so what is read is a mixture of values, and the right one is lost in it.
+# - **c.** The keys overlap, so other values are mixed in as noise, and among it the right one is hard to tell.
 # - **d.** The training was too short. The layer knows how to recall, and hasn't finished learning long texts.
 # - **e.** The texts are too long. After so many writes something in the layer gets out of hand.
 

@@ -133,7 +133,7 @@ print(scores.grad)
 plotting.show(diagrams.recomputed_block(blocks=4, row=2, column=1))
 
 # %% [markdown]
-# *To make a block you need its queries, their two numbers, the gradients of their outputs, and its keys and values. It adds to three gradients, and then it's dropped.* In the picture and in code a d before a name says gradient, so dO and `d_output` are $\bar o$.
+# *To make a block you need its queries, their two numbers, the gradients of their outputs, and its keys and values. It adds to three gradients, and then it's dropped.* In the picture and in code dO and `d_output` are $\bar o$, and `d_q` is the gradient of q. ($d_k$ and $d_v$ are still sizes.)
 #
 # Here is the gradient of some queries, with keys and values in blocks and without a mask (FlashAttention, Dao et al., 2022, algorithm 4, with the single number of FlashAttention-2). It never holds more than one block of weights:
 
@@ -226,7 +226,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# *Each point was measured once, in a process of its own, minus what the process already held (`python -m experiments long_contexts`).* From 4,096 on, twice the length takes the explicit form about four times the memory. In blocks it at most doubles, and from 16,384 on nearly all of it is about five tensors of the text's length, the output and the three gradients among them. We stopped the explicit form at 16,384, since it would have needed about 19 GB at 32,768.
+# *Each point was measured once, in a process of its own, minus what the process already held (`python -m experiments long_contexts`).* From 4,096 on, twice the length takes the explicit form about four times the memory. In blocks it at most doubles, and from 16,384 on nearly all of it is about five tensors of the text's length, the output and the three gradients among them. We stopped the explicit form and the third curve at 16,384, since the explicit one would have needed about 19 GB at 32,768.
 #
 # The third curve has blocks too, but lets autograd do the backward pass, and so stores every block. That curve grows as steeply as the explicit one. It lies lower here because of the mask. It skips the blocks that are hidden, nearly half of them, while the explicit form makes all weights, and tables for the mask on top. Without a mask, blocks left to autograd need *more* than the explicit form:
 
@@ -306,7 +306,7 @@ print(f"latest 64 against latest 512: {lost:+.3f}, plus or minus {wide:.3f}")
 widgets.came_out("14.B", lost)
 
 # %% [markdown]
-# *With a window the model reads all 4,096 characters about as well as the first 512.* And a window of 64 costs little more. (A stack of four such layers reaches farther than 64 characters, as exercise 14.4 shows. "What lies far back" cuts the text itself.) This text hardly needs what lies farther back. Section 14.6 has one that does, and there a window knows only the pairs that it still holds.
+# *With a window the model reads all 4,096 characters about as well as the first 512.* And a window of 64 costs little more. (A stack of four such layers reaches farther than 64 characters, as exercise 14.4 shows. "What lies far back" cuts the text itself.) On this text our model hardly uses what lies farther back. Section 14.6 has a task that can't do without it, and there a window knows only the pairs that it still holds.
 #
 # The cache needn't grow, either. **When a new position comes, the oldest one goes.** The keys are kept *unturned*, and at every reading each of them is turned (RoPE, lesson 08) to its place **in the cache**. So no distance is larger than in training, and the first ones may stay while others go. Here is what two caches keep of ten characters, one with a window of 4, and one with the first two as well:
 
@@ -399,9 +399,9 @@ plotting.show(
 )
 
 # %% [markdown]
-# *Each dot is the fastest hundred characters of a thousand, in processor time, in one run for each cache. Lines are medians of five neighboring dots.* With the window the end is written no more slowly than the beginning. Once the cache is full every step does the same work, so that it's faster there must come from the machine. Compare speeds only within this figure: we made one run, and in another all may be slower.
+# *Each dot is the fastest hundred characters of a thousand, in processor time, in one run for each cache. Lines are medians of five neighboring dots.* With the window the end is written no more slowly than the beginning. Once the cache is full every step does the same work, so the rise at the end must come from the machine. A difference of a fifth says nothing here, then, but the fall to about a third does.
 #
-# **Keep the first ones, too?** Xiao et al. (2023) found that large models break when the first tokens leave the window. A softmax has to put its weight somewhere, they say, and many heads park spare weight on these tokens, as in a **sink**. If the first four stay, moved up to the window as in the right half of the picture, those models go on. The sink of exercise 14.1 serves the same end, with a score that has no position and no value. For our model the first four make hardly any difference (in the second row they take the places of four recent characters; whether that's why it's a little worse we haven't tried):
+# **Keep the first ones, too?** Xiao et al. (2023) found that large models break when the first tokens leave the window. A softmax has to put its weight somewhere, they say, and many heads park spare weight on these tokens, as in a **sink**. If the first four stay, moved up to the window as in the right half of the picture, those models go on. The sink of exercise 14.1 serves the same end, with a score that has no position and no value. For our model the first four make hardly any difference (in both rows they take the places of four recent characters, and of 64 that's more; whether that's why the second is a little worse we haven't tried):
 
 # %%
 pairs = {"first 4, latest 508": "latest 512", "first 4, latest 60": "latest 64"}
@@ -814,7 +814,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# The formula fits. With more than nine pairs a read is mostly noise, worse than no answer at all if you needed the value itself. But a layer only has to find the value with the largest product, one of 128, and it can do that even through much noise.
+# *The formula fits. The dotted line is the error of an answer of 0.* With more than nine pairs the noise is larger than the value, and the read as it stands is farther from it than 0 would be. But a layer only has to find the value with the largest product, one of 128, and it can do that even through much noise.
 #
 # Is this why the trained layers answer wrongly? Let's remove the suspects and see. For each question we look for the 16 of the other 63 pairs whose keys overlap most with the key that's asked for, and let them write nothing. If overlap does the harm, that should help more than leaving out 16 pairs at random, and leaving out the 16 that overlap least shouldn't help at all. The sign should matter as well. A positive overlap pushes another pair's value forward, and a negative one pushes it back. Here are five trained layers of each kind:
 
@@ -851,11 +851,11 @@ plotting.show(
 )
 
 # %% [markdown]
-# *Bars are means, dots the seeds.* Without the 16 pairs that overlap most, nine answers in ten are right. Without the 16 that overlap least, no more than before. So it's the overlap that does the harm, and most of the harm comes from a quarter of the pairs. Leaving out the most positive ones helps nearly as much. We guessed that leaving out the most negative ones wouldn't help, and that was wrong: it helps a little more than leaving out 16 at random. A negative overlap, too, adds to the noise in which another value can win. The formula above doesn't hold for the delta rule, where each write depends on those before it, but the same removals help it as much.
+# *Bars are means, dots the seeds, and the dotted line is the linear layer with all pairs kept.* Without the 16 pairs that overlap most, nine answers in ten are right. Without the 16 that overlap least, no more than before. So it's the overlap that does the harm, and most of the harm comes from a quarter of the pairs. Leaving out the most positive ones helps nearly as much. We guessed that leaving out the most negative ones wouldn't help, and that was wrong: it helps a little more than leaving out 16 at random. A negative overlap, too, adds to the noise in which another value can win. The formula above doesn't hold for the delta rule, where each write depends on those before it, but the same removals help it as much.
 #
 # Could training have kept the keys farther apart? In 8 dimensions there's only so much room for 128 directions, and in the layer that we looked at the mean of their squared products is nearly as small as it can be. (With nothing trained, even keys that are as far apart as possible recall no more than keys at random, as "As far apart as possible" shows.) What helps is more dimensions. In exercise 14.9 keys twice as large helped most.
 #
-# Values twice as large helped, too. They make less noise in the product with each candidate, about $\sqrt{N / (d_k d_v)}$ of it, and with keys and values at random and nothing trained that alone helps. It helps less, the nearer a rival's key is.
+# Values twice as large helped, too. They make less noise in the product with each candidate, about $\sqrt{N / (d_k d_v)}$ of it, and with keys and values at random and nothing trained that alone helps. Of the cases in which a rival wins it avoids a smaller share, the nearer the rival's key is.
 #
 # **Why does the softmax recall everything?** Its keys have 8 numbers too, so they can't all lie much farther apart. But a state weighs each pair by its product, and a softmax by the exponential of it. Here is the weight of the right pair among the 64 drawn above, for queries in its direction of several lengths:
 
@@ -868,7 +868,7 @@ for length in (1, 4, 8, 16):
 # %% [markdown]
 # A longer query makes the right pair's lead grow exponentially. In the read of a state it makes everything longer alike, and nothing is gained. (How long the trained layers' queries are we haven't looked at.)
 #
-# **Why isn't the delta rule better when keys come twice?** A write replaces what stands under its own key, and changes what stands under every key that overlaps with it. Here are 32 random keys with nothing trained, written once or twice with one fixed $\beta$, and the share of (latest) values that come out right:
+# **Why does the delta rule recall fewer of 32 keys when each comes twice?** A write replaces what stands under its own key, and changes what stands under every key that overlaps with it. Here are 32 random keys with nothing trained, written once or twice with one fixed $\beta$, and the share of (latest) values that come out right:
 
 # %%
 def delta_recalled(beta, times):
@@ -888,7 +888,7 @@ for beta in (0.02, 0.1, 0.2, 0.3, 0.4, 1.0):
     print(f"beta = {beta}: once {once:.2f}, twice {twice:.2f}")
 
 # %% [markdown]
-# With $\beta = 1$ the first round might as well not have happened, and yet both columns are bad, since each write spoils the others. With a small $\beta$ little is spoiled, but the old values stay. Twice, something between the two is best. The trained layers recall more once (0.82) and about as much twice (0.56). They compute $\beta$ from each token and have learned their keys and values, too. Which of these helps we haven't looked at.
+# With $\beta = 1$ the first round might as well not have happened, and yet both columns are bad, since each write spoils the others. With a small $\beta$ little is spoiled, but the old values stay. Twice, something between the two is best. The trained layers recall more once (0.82) and about as much twice (0.56). They also compute $\beta$ from each token and have learned their keys and values, and either may be what helps.
 #
 # Is a state worse than a window, then? Compare a window that stores equally many numbers, the gray line of the figure in section 14.6:
 
@@ -897,7 +897,7 @@ known = 64 * shares("once", "linear")[:, -1].mean().item()
 print(f"a window of 512 numbers: {512 // (8 + 64)} pairs of 64, the state: {known:.0f}")
 
 # %% [markdown]
-# The state recalls far more than a window of its size. That depends on the sizes, though. (And a window gives back the whole value, while the state only lets you tell which of 128 it was.) A pair takes $d_k + d_v$ numbers in a window, while a state has $d_k \cdot d_v$ in all, so it gains where both are large. And a cache can grow with what it has to remember, which a state can't. Where keys come once, all three rules recalled equally much. When a key comes back, or there are too many, the rule decides *which* values stay.
+# The state recalls far more than a window of its size. That depends on the sizes, though. (And a window gives back the whole value, while the state only lets you tell which of 128 it was.) A pair takes $d_k + d_v$ numbers in a window, while a state has $d_k \cdot d_v$ in all. By that count it gains where both are large. We compared them at one size only, and exercise 14.9 shows that the count isn't everything. And a cache can grow with what it has to remember, which a state can't. Where keys come once, all three rules recalled equally much. When a key comes back, or there are too many, the rule decides *which* values stay.
 #
 # *More on this: "Leave them out yourself" has the code of that experiment, "Larger keys, longer training" and "As far apart as possible" try what could help, and exercise 14.10 is an experiment of your own.*
 
@@ -911,6 +911,14 @@ print(f"a window of 512 numbers: {512 // (8 + 64)} pairs of 64, the state: {know
 # 4. **Without a softmax** the past is a matrix. A table, chunks or single steps all give the same output.
 # 5. **Decay** forgets by age, and the **delta rule** replaces what's under a key.
 # 6. **A state** recalled nearly all pairs while they were few, and then a smaller and smaller share, because pairs with overlapping keys get mixed up. A softmax with a cache recalled all pairs, but not their order. With decay, the softmax recalled the order too.
+#
+# | way | kept while writing | work for $L$ tokens | what it loses |
+# |---|---|---|---|
+# | in blocks | $L$ keys and values | $\sim L^2$ | nothing |
+# | window of $w$ | $w$ keys and values | $\sim L\,w$ | what its layers no longer reach |
+# | state | $d_k \cdot d_v$ numbers a head | $\sim L\,d_k d_v$ | pairs whose keys overlap get mixed up |
+#
+# Many published models mix them ("Layers of several kinds").
 
 # %% tags=["nbval-ignore-output"]
 widgets.predictions()
@@ -1080,7 +1088,7 @@ for d_k, d_v in ((8, 64), (16, 64), (8, 128)):
     print(f"d_k = {d_k}, d_v = {d_v}: {share_right(*found):.2f} are right")
 
 # %% [markdown]
-# The three rank as in the trained layers, only lower. We don't know what training adds.
+# The three rank as in the trained layers, only lower.
 #
 # Do larger values help against a rival whose key is near? Here is how often a pair of the same text beats the right value, by the dot product of its key with the one that's asked for:
 
@@ -1122,7 +1130,7 @@ for d_v in (64, 128):
     print(f"d_v = {d_v}: {best:.2f} are right, with random keys {usual:.2f}")
 
 # %% [markdown]
-# Even so they recall no more than random ones. With no overlap above one half there are no very near rivals. But the mean of the squares, and so the noise, is hardly smaller (0.118 against 0.125). It's spread over more pairs.
+# Even so they recall no more than random ones. Of the other 119 lines 56 have a product of $\tfrac12$ or $-\tfrac12$ with a given one, and 63 have 0. So there are no very near rivals, but many at one half, and the mean of the squares, and so the noise, is hardly smaller (0.118 against 0.125).
 
 # %% [markdown]
 # ## Which learning rate
@@ -1172,7 +1180,7 @@ print(f"decays {decays.mean():.2f} on average", end=" ")
 print(f"({torch.tensor(4.0).sigmoid():.2f} before training)")
 
 # %% [markdown]
-# It does, and training has made its decays much smaller. (We haven't compared them with those of the mixed training.) That's most of the way to the 0.99 of the delta rule. (One seed.) Could the reason be that it saw more texts of four pairs? Here is the mixed training with ten times as many updates:
+# It does, and training has made its decays much smaller than they began. That's most of the way to the 0.99 of the delta rule. (One seed.) Could the reason be that it saw more texts of four pairs? Here is the mixed training with ten times as many updates:
 
 # %%
 short = shares("twice", "decay")[:, 0].mean()
@@ -1295,7 +1303,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# A copy right before saves about a quarter of a bit, and one 300 characters back a tenth of that. But the same words in another order save nearly as much. The copy is ahead by a few hundredths of a bit with 16 characters between, by 0.015 with 100, and not measurably with none or 300. (Why not with none, we don't know.) So this model uses something of the words that occurred, or just of their letters, less at a distance, and hardly the order of the words. With this model and this kind of text we can't see much of what a window loses. A task that *needs* the past would show it, such as the recall of section 14.6. There a window knows only the pairs it still holds.
+# *Bars are two standard errors over 200 texts.* A copy right before saves about a quarter of a bit, and one 300 characters back a tenth of that. But the same words in another order save nearly as much. The copy is ahead by a few hundredths of a bit with 16 characters between, by 0.015 with 100, and not measurably with none or 300. So this model uses something of the words that occurred, or just of their letters, less at a distance, and hardly the order of the words. With this model and this kind of text we can't see much of what a window loses. A task that *needs* the past would show it, such as the recall of section 14.6. There a window knows only the pairs it still holds.
 
 # %% [markdown]
 # ## Places in the cache

@@ -146,7 +146,7 @@ plotting.show(
 plotting.show(diagrams.tensor_parallel(num_heads=4, num_kv_heads=2, P=2))
 
 # %% [markdown]
-# This is **tensor parallelism** (Shoeybi et al., 2019). (`nn.Linear` stores a matrix transposed, so what are columns in the formula are rows of `weight`, and the other way around.) First we try it without any processes, on two parts:
+# *The numbers are heads. $W_k$ and $W_v$ are drawn as one, and each has two key/value heads. Colored is what a rank keeps.* This is **tensor parallelism** (Shoeybi et al., 2019). (`nn.Linear` stores a matrix transposed, so what are columns in the formula are rows of `weight`, and the other way around.) First we try it without any processes, on two parts:
 
 # %%
 seed_everything(0)
@@ -454,7 +454,7 @@ more = "in the ring" if sum(sent["ring"]) > sum(sent["gather"]) else "in gatheri
 widgets.came_out("15.B", "as many in both" if len(set(sent.values())) < 2 else more)
 
 # %% [markdown]
-# $N$ is the size, in bytes, of one rank's keys and values. The ring's numbers are counted, hop by hop. Gathering takes two collective operations, an `all_gather` forward, and backward a `reduce_scatter`, which adds up all ranks' gradients and gives each rank its own. Its numbers are a formula's here and in the next figure. What really went out is in the last lines, on four ranks a quarter more backward (section 15.9 looks for the reason).
+# $N$ is the size, in bytes, of one rank's keys and values. The ring's numbers are counted, hop by hop. Gathering takes two collective operations, an `all_gather` forward, and backward a `reduce_scatter`, which adds up all ranks' gradients and gives each rank its own. Its numbers here are a formula's, as all are in the next figure. The last two lines say what really went out. Backward it was a quarter more on four ranks (section 15.9 looks for the reason).
 #
 # **Forward** both send $(P-1)\,N$, since either way every block has to reach the other $P - 1$ ranks, whole. Under our causal mask the last rank's keys are of no use to the others, and both methods send them anyway.
 #
@@ -479,7 +479,7 @@ for ax, g in zip(axes, (1, 2, 8), strict=True):  # query heads that share keys
         ax.barh(place, back, left=there, color="#8CCBEF", label="backward")
         ax.text(there + back, place, f" {there + back:g}", va="center")
     ax.set_yticks(range(3), sends), ax.invert_yaxis()
-    ax.set(title=f"g = {g}", xlabel="bytes (1: N at g = 1)", xlim=(0, 12))
+    ax.set(title=f"g = {g}", xlabel="bytes, in units of N at g = 1", xlim=(0, 12))
     ax.set_xticks([0, 5, 10])
 
 # %%
@@ -493,7 +493,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# How much is that in a real layer? Take 64 query heads, 8 key/value heads of size 128, numbers of two bytes, gradients too, and a text of 131,072 tokens on 8 ranks:
+# *The more query heads share their keys, the less travels by tokens. By heads nothing changes.* How much is that in a real layer? Take 64 query heads, 8 key/value heads of size 128, numbers of two bytes, gradients too, and a text of 131,072 tokens on 8 ranks:
 
 # %%
 real_N = 2 * 131_072 // 8 * 8 * 128 * 2  # keys and values: tokens, heads, size, bytes
@@ -507,7 +507,9 @@ for name, there, back in (("heads", 8 * 7, 8 * 7), ("ring", 7, 15), ("gather", 7
 #
 # **Who waits?** Bytes aren't everything. By heads no rank waits under a causal mask, since all have the same tokens to look at, but in our version the `all_reduce` begins when all of attention is done, so it can't hide behind it. What a ring sends forward can (section 15.7). In a ring each rank holds all weights but only part of the text, so the text can grow with the ranks.
 #
-# **What is kept?** In all, gathering sends less than a ring. But our version can't start computing until everything has arrived, so all its sending adds to the running time. And it costs **memory**. Besides its own keys and values, a rank of the ring has one block in hand and one arriving, which is $2N$, and the more ranks there are, the smaller that gets. A rank that gathers has $P N$, the keys and values of the whole text, however many ranks there are. A rank that divides by heads also covers the whole text, but only for its own heads, which is $N$. On top of that come the scores. All of one block at once would be a table of $n \times n$, so in practice a rank goes through its block in smaller ones, as in lesson 14. All in one table:
+# In all, gathering sends less than a ring. But our version can't start computing until everything has arrived, so all its sending adds to the running time.
+#
+# **What is kept?** Gathering costs **memory**. Besides its own keys and values, a rank of the ring has one block in hand and one arriving, which is $2N$, and the more ranks there are, the smaller that gets. A rank that gathers has $P N$, the keys and values of the whole text, however many ranks there are. A rank that divides by heads also covers the whole text, but only for its own heads, which is $N$. On top of that come the scores. All of one block at once would be a table of $L/P$ times $L/P$ numbers, so in practice a rank goes through its block in smaller ones, as in lesson 14. All in one table:
 #
 # | | by heads | ring | gathering |
 # |---|---|---|---|
@@ -525,7 +527,7 @@ for name, there, back in (("heads", 8 * 7, 8 * 7), ("ring", 7, 15), ("gather", 7
 # ## 15.6 A causal mask, and who has to wait
 # *Core · 6 minutes*
 #
-# A causal mask hides nearly half of all pairs of a query and a key, so nearly half of the work could be saved. How much of it does a ring save? Four ranks hold 48 tokens, twelve neighbors each (a **contiguous** layout), and no rank starts a step before all have finished the last one, so a step takes as long as the rank with the most to do. Our library skips a rank's pairs in a step if all of them are hidden, and else computes them all. (In zigzag, below, it decides that for each of four chunks.)
+# A causal mask hides nearly half of all pairs of a query and a key, so nearly half of the work could be saved. How much of it does a ring save? Four ranks hold 48 tokens, twelve neighbors each (a **contiguous** layout), and no rank starts a step before all have finished the one before, so a step takes as long as the rank with the most to do. Our library skips a rank's pairs in a step if all of them are hidden, and else computes them all. (In zigzag, below, it decides that for each of four pairs of chunks.)
 
 # %%
 widgets.predict(
@@ -589,7 +591,7 @@ plotting.show(
 # %% [markdown]
 # In the contiguous layout, rank 3 computes all 144 pairs in every step, and the ring takes $4 \cdot 144 = 576$, as it would without a mask. No time is saved. In zigzag every rank has the same amount of work in every step, and the ring takes 324.
 #
-# Why do all have the same? Take rank 1, which has chunks 1 and 6. From rank 0 come chunks 0 and 7: both of its chunks see chunk 0, and neither sees 7. From rank 2 come chunks 2 and 5: chunk 1 sees neither, and chunk 6 sees both. That's two pairs of four each time. Now take any rank $r$ and the keys of another rank $r'$. If $r' < r$, both chunks of $r$ see the early chunk of $r'$, and neither sees its late one. If $r' > r$, the early chunk of $r$ sees nothing of $r'$, and its late chunk sees both. That's two pairs of chunks of four, either way. In step 0, with its own keys, each rank computes three of the four. So zigzag takes $(3 + 2\,(P-1)) / (4P) = \tfrac12 + \tfrac1{4P}$ of the time without a mask, and with many ranks nearly half. (The contiguous ring wouldn't be faster if nobody waited for anybody, since the last rank has whole blocks in all steps.) Now switch on the causal mask in the widget of section 15.4, and watch the bars in both layouts.
+# Why do all have the same? Take rank 1, which has chunks 1 and 6. From rank 0 come chunks 0 and 7: both of its chunks see chunk 0, and neither sees 7. From rank 2 come chunks 2 and 5: chunk 1 sees neither, and chunk 6 sees both. Each time that's two of the four pairs. Now take any rank $r$ and the keys of another rank $r'$. If $r' < r$, both chunks of $r$ see the early chunk of $r'$, and neither sees its late one. If $r' > r$, the early chunk of $r$ sees nothing of $r'$, and its late chunk sees both. Either way it's two of the four pairs. In step 0, with its own keys, each rank computes three. So zigzag takes $(3 + 2\,(P-1)) / (4P) = \tfrac12 + \tfrac1{4P}$ of the time without a mask, and with many ranks nearly half. (The contiguous ring wouldn't be faster if nobody waited for anybody, since the last rank has whole blocks in all steps.) Now switch on the causal mask in the widget of section 15.4, and watch the bars in both layouts.
 #
 # The result stays the same, as long as each token carries its position in the text with it. **Do exercise 15.7 now (13 minutes).** There you count each rank's work under any division.
 #
@@ -632,7 +634,7 @@ draw_steps(ax, 8, 0.7, top=3.5), draw_steps(ax, 4, 1.4, top=1.0)
 names = ["8 ranks, n = 0.7 F / S: computing", "sending"]
 names += ["4 ranks, n = 1.4 F / S: computing", "sending"]
 ax.set_yticks([3.9, 2.9, 1.4, 0.4], names)
-ax.set(xlim=(0, 8), xlabel="time (1: one step with n = F / S)")
+ax.set(xlim=(0, 8), xlabel="time, in steps with n = F / S")
 plotting.show(
     ax,
     "Bars in time. Above, with short blocks, sending goes on without a gap, and after "
@@ -644,7 +646,7 @@ plotting.show(
 # *Eight ranks are faster than four, but not twice as fast, because they wait for what is sent (hatched).*
 
 # %% [markdown]
-# The table shows the machines of the ring attention paper (its table 2) at peak speed. Its last column adds a causal mask, in zigzag. NVLink connects the GPUs within a machine, InfiniBand connects machines, and TPUs are Google's chips:
+# The table shows the machines of the ring attention paper (its table 2) at peak speed. NVLink connects the GPUs within a machine, InfiniBand connects machines, and TPUs are Google's chips. Read the first line like this: with A100s on NVLink a rank needs 1,040 tokens, 260 if four query heads share their keys, and 520 if there's also a causal mask, in zigzag:
 
 # %%
 print(f"{'':19}{'F':>10}{'S':>10}{'n from':>8}{'4 heads share':>16}{'and a mask':>13}")
@@ -710,7 +712,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# *Beyond $g L S / F$ ranks (dotted lines) a longer ring is hardly faster.* The blocks have become too short to hide what is sent, and each rank still has to receive nearly all keys and values of the text, whatever $P$ is. Gathering, as modeled here, receives as much and computes only after that, so its time is the sum of the two and the ring's the larger one. At the bend it takes twice as long, and far from the bend it takes little more than the ring.
+# *Beyond $g L S / F$ ranks (dotted lines) a longer ring gains less than one percent, and a very long one loses even that.* The blocks have become too short to hide what is sent, and each rank still has to receive nearly all keys and values of the text, whatever $P$ is. Gathering, as modeled here, receives as much and computes only after that, so its time is the sum of the two and the ring's the larger one. At the bend it takes twice as long, and far from the bend it takes little more than the ring.
 #
 # All this is for the forward pass, without a mask. The ring's times are lower bounds. No machine reaches its peak, and starting a message takes time, too. The *speedups* could be off either way. If the chips did only half of their peak, the single rank that we compare with would be slower too, and the flat part would lie twice as high.
 #
@@ -724,7 +726,7 @@ plotting.show(
 # 2. **Heads** divide because the output projection is a sum over heads. That takes one `all_reduce` forward and one backward.
 # 3. **Tokens** divide because partial results merge by their `lse`. In a ring a rank has only one block of keys and values in hand and one arriving besides its own. Forward it sends as much as dividing by heads does, or $1/g$ of that where $g$ query heads share their keys.
 # 4. **Counted**, our ring sends $(P-1)\,N$ forward and $(2P-1)\,N$ backward. By its formula, gathering sends as much forward and less backward, and holds more. Zigzag gives every rank the same work under a causal mask.
-# 5. **On paper**, with machines at their peak, for the forward pass without a mask, sending is free once a block has at least $F / (g S)$ tokens, with numbers of two bytes. With a causal mask in zigzag it takes twice as many. Past $g L S / F$ ranks a longer ring is hardly any faster.
+# 5. **On paper**, with machines at their peak, for the forward pass without a mask, sending is free once a block has at least $F / (g S)$ tokens, with numbers of two bytes. With a causal mask in zigzag it takes twice as many. Past $g L S / F$ ranks a longer ring gains hardly anything.
 
 # %% tags=["nbval-ignore-output"]
 widgets.predictions()
@@ -1076,7 +1078,7 @@ print("sent:", sent[0].item() / num_bytes(shares[1][0], shares[2][0]), "N")
 # ## A ring for each head
 # *More · 4 minutes*
 #
-# More ranks do help if they divide the heads as well. Give each of the 32 heads its own ring of 32 ranks, and all 1,024 have work. But dividing the heads sends something, too. It's one `all_reduce`, or four *all-to-alls*, in which each rank sends every other one a part of its own (section 15.11). The rings go over InfiniBand. The heads' exchange can use InfiniBand as well, or NVLink if the ranks that share a block are in one machine:
+# More ranks do help if they divide the heads as well. Give each of the 32 heads its own ring of 32 ranks, and none of the 1,024 has to wait for a block. But dividing the heads sends something, too. It's one `all_reduce`, or four *all-to-alls*, in which each rank sends every other one a part of its own (section 15.11). The rings go over InfiniBand. The heads' exchange can use InfiniBand as well, or NVLink if the ranks that share a block are in one machine:
 
 # %%
 sizes = {"L": 10**6, "d_head": 128}
@@ -1106,7 +1108,7 @@ print(f"8 x 125 = 1,000 ranks: {one / total:.0f} times as fast")
 print(f"blocks of {block:,} tokens, and {needed:,.0f} would hide the sending")
 
 # %% [markdown]
-# That's eight times what rings alone reach, since each rank now sends an eighth. But its blocks are too short again, and it's a third of what 32 ways reached with all-to-alls. So with a link for each GPU, divide the heads as far as they go. Eight ways make sense where there are just eight key/value heads. (Where the eight of a machine share one link to the others, that link has as much to send as before, and nothing is gained over rings alone.) Sharing key/value heads moves the bend, as in the figure of section 15.7. (Llama 3's longest texts were divided like that, heads among 8 GPUs and tokens among 16 such groups, table 4 of its paper.)
+# That's eight times what rings alone reach, since each rank now sends an eighth. But its blocks are too short again, and it's a third of what 32 ways reached with all-to-alls. So with a link for each GPU, divide the heads until the blocks are long enough to hide the sending. Here that takes all 32. Eight ways make sense where there are just eight key/value heads. (Where the eight of a machine share one link to the others, that link has as much to send as before, and nothing is gained over rings alone.) Sharing key/value heads moves the bend, as in the figure of section 15.7. (Llama 3's longest texts were divided by heads and tokens as well, among 8 GPUs and 16 such groups, table 4 of its paper, but by gathering and not in rings.)
 
 # %% [markdown]
 # ## Sending while you compute, by the clock
@@ -1157,7 +1159,7 @@ for n in (128, 256, 512, 768):
     print(f"{n:5} tokens {row}{step:8.1f}{waiting:15.1f}")
 
 # %% [markdown]
-# *A step takes about as long as the longer of the two, give or take what this machine does besides. With short blocks that's the sending, with long ones the computing.* Nothing is really sent here, so this tests only the order of the operations. Compare the columns within a row: a busy machine shifts the break-even, and one $F$ for all sizes is a simplification. In the last column the program waits for the next block before it computes, and that takes about the sum. So the order of two lines decides between the longer time and the sum: `arriving = yield ...`, then compute, then `arriving()`.
+# *A step takes about as long as the longer of the two, give or take what this machine does besides. With short blocks that's the sending, with long ones the computing.* Nothing is really sent here, so this tests only the order of the operations. Compare the columns within a row: a busy machine shifts the break-even, and one $F$ for all sizes is a simplification. (If a step comes out below the computing that it contains, as it can on a busy machine, that's an error of measurement.) In the last column the program waits for the next block before it computes, and that takes about the sum. So the order of two lines decides between the longer time and the sum: `arriving = yield ...`, then compute, then `arriving()`.
 
 # %% [markdown]
 # ## What else can be divided
