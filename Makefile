@@ -72,7 +72,7 @@ grade: setup ## grade a class: SUBMISSIONS=folder GRADES=folder LESSON=05 (Linux
 	$(PY) -m course_grader $(or $(SUBMISSIONS),submissions) --output $(or $(GRADES),grades) $(if $(LESSON),--lesson $(LESSON)) $(GRADE_ARGS)
 
 test-hostile: setup ## submissions that attack the grader
-	$(call step,hostile submissions; the course's own functions borrowed and observations forged in every lesson; ready-mades of PyTorch,$(PY) -m pytest -q -n 2 --dist worksteal -m "not slow" tests/hostile --ignore tests/hostile/test_class.py)
+	$(call step,hostile submissions; the course's own functions borrowed and observations forged in three lessons; ready-mades of PyTorch,$(PY) -m pytest -q -n 2 --dist worksteal -m "not slow" tests/hostile --ignore tests/hostile/test_class.py)
 	$(call step,a class is graded; is interrupted; is graded by an ordinary user,$(PY) -m pytest -q -m "not slow" tests/hostile/test_class.py)
 
 answers: setup ## what the checks say of the recorded answers: ANSWERS_ARGS="4.2"; all messages in build/answers.md
@@ -106,8 +106,8 @@ slides: $(SITE_READY) ## six slides for each lesson, in build/slides
 sheet: $(SITE_READY) ## the cheat sheet, two pages as HTML and PDF, in build/sheet
 	$(PY) -m course_site.sheet
 
-test-browser: site ## every page of the site, and every lesson in JupyterLab, in a real browser
-	$(call step,every page and the live models in a real browser; then every lesson and its widgets in JupyterLab; about 10 minutes,$(PY) -m pytest -q -n 2 --dist worksteal -m "not slow" tests/browser)
+test-browser: site ## every page of the site, and the tour and three lessons in JupyterLab, in a real browser
+	$(call step,every page and the live models in a real browser; then the tour and three lessons with their widgets and exercises in JupyterLab; about 6 minutes,$(PY) -m pytest -q -n 2 --dist worksteal -m "not slow" tests/browser)
 
 test-lab: $(SITE_READY) ## every lesson in JupyterLab, and every exercise answered wrong and then right
 	$(call step,every lesson, its widgets and its exercises in JupyterLab and a real browser; about 12 minutes,$(PY) -m pytest -q -n 2 --dist worksteal tests/browser/test_lab.py)
