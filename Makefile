@@ -66,7 +66,7 @@ test-rest: setup ## what `make test` skipped on a machine that has only the set-
 	$(call step,what needs more than the set-up installs,$(PY) -m pytest -q -n auto --dist worksteal -m "needs and not slow" tests)
 
 test-slow: setup ## what `make test` and `make test-hostile` leave out, marked `slow` (pyproject.toml says when)
-	$(call step,what takes long; half an hour,$(PY) -m pytest -q -n auto --dist worksteal -m slow tests tests/hostile)
+	$(call step,what takes long; half an hour,$(PY) -m pytest -q -n auto --dist worksteal -m slow -o "norecursedirs=.* nbgrader browser" tests)
 
 grade: setup ## grade a class: SUBMISSIONS=folder GRADES=folder LESSON=05 (Linux with bubblewrap)
 	$(PY) -m course_grader $(or $(SUBMISSIONS),submissions) --output $(or $(GRADES),grades) $(if $(LESSON),--lesson $(LESSON)) $(GRADE_ARGS)

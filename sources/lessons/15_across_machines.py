@@ -454,7 +454,7 @@ more = "in the ring" if sum(sent["ring"]) > sum(sent["gather"]) else "in gatheri
 widgets.came_out("15.B", "as many in both" if len(set(sent.values())) < 2 else more)
 
 # %% [markdown]
-# $N$ is the size, in bytes, of one rank's keys and values. The ring's numbers are counted, hop by hop. Gathering takes two collective operations, an `all_gather` forward, and backward a `reduce_scatter`, which adds up all ranks' gradients and gives each rank its own. Its numbers here are a formula's, as all are in the next figure. The last two lines say what really went out. Backward it was a quarter more on four ranks (section 15.9 looks for the reason).
+# $N$ is the size, in bytes, of one rank's keys and values. The ring's numbers are counted, hop by hop. Gathering takes two collective operations, an `all_gather` forward, and backward a `reduce_scatter`, which adds up all ranks' gradients and gives each rank its own. Its numbers here are a formula's, as all are in the next figure. The last two lines were measured on four ranks. Forward, gathering sent what the formula says, and backward a quarter more (section 15.9 looks for the reason).
 #
 # **Forward** both send $(P-1)\,N$, since either way every block has to reach the other $P - 1$ ranks, whole. Under our causal mask the last rank's keys are of no use to the others, and both methods send them anyway.
 #
@@ -509,7 +509,7 @@ for name, there, back in (("heads", 8 * 7, 8 * 7), ("ring", 7, 15), ("gather", 7
 #
 # In all, gathering sends less than a ring. But our version can't start computing until everything has arrived, so all its sending adds to the running time.
 #
-# **What is kept?** Gathering costs **memory**. Besides its own keys and values, a rank of the ring has one block in hand and one arriving, which is $2N$, and the more ranks there are, the smaller that gets. A rank that gathers has $P N$, the keys and values of the whole text, however many ranks there are. A rank that divides by heads also covers the whole text, but only for its own heads, which is $N$. On top of that come the scores. All of one block at once would be a table of $L/P$ times $L/P$ numbers, so in practice a rank goes through its block in smaller ones, as in lesson 14. All in one table:
+# **What is kept?** Gathering costs **memory**. Besides its own keys and values, a rank of the ring has one block in hand and one arriving, which is $2N$, and the more ranks there are, the smaller that gets. A rank that gathers has $P N$, the keys and values of the whole text, however many ranks there are. A rank that divides by heads also covers the whole text, but only for its own heads, which is $N$. On top of that come the scores, for one block a table of $L/P$ times $L/P$ numbers. So in practice a rank goes through its block in smaller ones, as in lesson 14. All in one table:
 #
 # | | by heads | ring | gathering |
 # |---|---|---|---|
@@ -712,7 +712,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# *Beyond $g L S / F$ ranks (dotted lines) a longer ring gains less than one percent, and a very long one loses even that.* The blocks have become too short to hide what is sent, and each rank still has to receive nearly all keys and values of the text, whatever $P$ is. Gathering, as modeled here, receives as much and computes only after that, so its time is the sum of the two and the ring's the larger one. At the bend it takes twice as long, and far from the bend it takes little more than the ring.
+# *Beyond $g L S / F$ ranks (dotted lines) a longer ring gains less than one percent here, and a very long one gives nearly all of that back.* The blocks have become too short to hide what is sent, and each rank still has to receive nearly all keys and values of the text, whatever $P$ is. Gathering, as modeled here, receives as much and computes only after that, so its time is the sum of the two and the ring's the larger one. At the bend it takes twice as long, and far from the bend it takes little more than the ring.
 #
 # All this is for the forward pass, without a mask. The ring's times are lower bounds. No machine reaches its peak, and starting a message takes time, too. The *speedups* could be off either way. If the chips did only half of their peak, the single rank that we compare with would be slower too, and the flat part would lie twice as high.
 #
@@ -797,7 +797,7 @@ for length in (48, 192, 768):
 # ## 15.9 An all_reduce, message by message
 # *More · 5 minutes*
 #
-# Each rank cuts its tensor into $P$ parts. For $P - 1$ steps, each hands one part on, and adds the part that arrives to its own. After that each rank has one part of the sum, finished: rank $r$ has part $r + 1$. But for the order of the parts this is a `reduce_scatter`. In $P - 1$ more steps the finished parts go around, which is the gathering of exercise 15.4. Here is the first half:
+# Each rank cuts its tensor into $P$ parts. For $P - 1$ steps, each hands one part on, and adds the part that arrives to its own. After that each rank has one part of the sum, finished: rank $r$ has part $r + 1$, and the last rank part 0. But for the order of the parts this is a `reduce_scatter`. In $P - 1$ more steps the finished parts go around, which is the gathering of exercise 15.4. Here is the first half:
 
 
 # %%
@@ -1108,7 +1108,7 @@ print(f"8 x 125 = 1,000 ranks: {one / total:.0f} times as fast")
 print(f"blocks of {block:,} tokens, and {needed:,.0f} would hide the sending")
 
 # %% [markdown]
-# That's eight times what rings alone reach, since each rank now sends an eighth. But its blocks are too short again, and it's a third of what 32 ways reached with all-to-alls. So with a link for each GPU, divide the heads until the blocks are long enough to hide the sending. Here that takes all 32. Eight ways make sense where there are just eight key/value heads. (Where the eight of a machine share one link to the others, that link has as much to send as before, and nothing is gained over rings alone.) Sharing key/value heads moves the bend, as in the figure of section 15.7. (Llama 3's longest texts were divided by heads and tokens as well, among 8 GPUs and 16 such groups, table 4 of its paper, but by gathering and not in rings.)
+# That's eight times what rings alone reach, since each rank now sends an eighth as much. But the blocks are too short again, so it's only a third of what dividing by all 32 heads reached with all-to-alls. So with a link for each GPU, divide the heads until the blocks are long enough to hide the sending. Here that takes all 32. Eight ways make sense where there are just eight key/value heads. (Where the eight of a machine share one link to the others, that link has as much to send as before, and nothing is gained over rings alone.) Sharing key/value heads moves the bend, as in the figure of section 15.7. (Llama 3's longest texts were divided by heads and tokens as well, among 8 GPUs and 16 such groups, table 4 of its paper, but by gathering and not in rings.)
 
 # %% [markdown]
 # ## Sending while you compute, by the clock
@@ -1159,7 +1159,7 @@ for n in (128, 256, 512, 768):
     print(f"{n:5} tokens {row}{step:8.1f}{waiting:15.1f}")
 
 # %% [markdown]
-# *A step takes about as long as the longer of the two, give or take what this machine does besides. With short blocks that's the sending, with long ones the computing.* Nothing is really sent here, so this tests only the order of the operations. Compare the columns within a row: a busy machine shifts the break-even, and one $F$ for all sizes is a simplification. (If a step comes out below the computing that it contains, as it can on a busy machine, that's an error of measurement.) In the last column the program waits for the next block before it computes, and that takes about the sum. So the order of two lines decides between the longer time and the sum: `arriving = yield ...`, then compute, then `arriving()`.
+# *A step takes about as long as the longer of the two, give or take what this machine does besides. With short blocks that's the sending, with long ones the computing.* Nothing is really sent here, so this tests only the order of the operations. Compare the columns within a row: a busy machine shifts the break-even, and one $F$ for all sizes is a simplification. In the last column the program waits for the next block before it computes, and that takes about the sum. Look at the short blocks: they differ most, and long steps are too noisy on a busy machine, where one can even come out below the computing that it contains. So the order of two lines decides between the longer time and the sum: `arriving = yield ...`, then compute, then `arriving()`.
 
 # %% [markdown]
 # ## What else can be divided
