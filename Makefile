@@ -65,6 +65,7 @@ test: lint check ## every lesson and solution, then the tests of `tests`; skips,
 test-rest: setup ## what `make test` skipped on a machine that has only the set-up
 	$(call step,what needs more than the set-up installs,$(PY) -m pytest -q -n auto --dist worksteal -m "needs and not slow" tests)
 
+# Without the exception that pyproject.toml makes of tests/hostile.
 test-slow: setup ## what `make test` and `make test-hostile` leave out, marked `slow` (pyproject.toml says when)
 	$(call step,what takes long; half an hour,$(PY) -m pytest -q -n auto --dist worksteal -m slow -o "norecursedirs=.* nbgrader browser" tests)
 

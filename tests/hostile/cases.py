@@ -10,8 +10,7 @@ has one attempt a line.
 from dataclasses import dataclass
 from pathlib import Path
 
-import handed_in
-from handed_in import POINTS_01, ROOT, as_bytes, code, position, sections, with_cell
+from handed_in import POINTS_01, ROOT, as_bytes, code, position, sections, solved, with_cell
 
 # Why there may be nothing to judge of an exercise.
 LOST = ("error", "time limit", "memory", "output limit", "not reached", "unreadable")
@@ -32,23 +31,21 @@ class Case:
         """The outcomes that each exercise may have; of none where no exercise is graded."""
         if self.outcomes == "none":
             return {}
-        allowed = {number: ("right",) if number in ANSWERED else ("not attempted",) for number in POINTS_01}
+        allowed = dict.fromkeys(POINTS_01, ("not attempted",)) | dict.fromkeys(ANSWERED, ("right",))
         for part in self.outcomes.split(", "):
             number, _, either = part.partition(" ")
             chosen = tuple(one for word in either.split(" or ") for one in SETS.get(word, (word,)))
             if number == "all":
-                allowed = dict.fromkeys(ANSWERED, chosen) | {
-                    blank: ("not attempted", *(one for one in chosen if one != "right"))
-                    for blank in POINTS_01.keys() - ANSWERED
-                }
+                where_empty = ("not attempted", *(one for one in chosen if one != "right"))
+                allowed = dict.fromkeys(POINTS_01, where_empty) | dict.fromkeys(ANSWERED, chosen)
             else:
                 allowed[number] = chosen
         return allowed
 
 
-def solved(**answers: str) -> dict:
+def half_solved(**answers: str) -> dict:
     """The notebook with what is answered in it; other answers by ``answer_1_1`` and so on."""
-    return handed_in.solved(only=set(ANSWERED.values()), **answers)
+    return solved(only=set(ANSWERED.values()), **answers)
 
 
 def read(name: str) -> list[Case]:
@@ -58,7 +55,7 @@ def read(name: str) -> list[Case]:
         title, outcomes, *words = header.split(" | ")
         above, mark, below = text.partition("\n#--")
         answer = below.removeprefix("\n") if mark else text
-        notebook = solved(answer_1_1=answer) if answer else solved()
+        notebook = half_solved(answer_1_1=answer) if answer else half_solved()
         cases.append(Case(title, as_bytes(with_cell(notebook, above) if mark else notebook), outcomes, tuple(words)))
     return cases
 
@@ -91,7 +88,7 @@ def escapes() -> list[Case]:
         cell = ["import os, socket, subprocess, sys, glob, ctypes", f"ROOT = {str(ROOT)!r}", *setup]
         cell += [f"def try_{place}():\n    {line}" for place, line in enumerate(attempts)]
         cell.append(f"attempts = {', '.join(f'try_{place}' for place in range(len(attempts)))},{TRY_ALL}")
-        cases.append(Case(name, as_bytes(with_cell(solved(answer_1_1=NONE_WORKED), "\n".join(cell)))))
+        cases.append(Case(name, as_bytes(with_cell(half_solved(answer_1_1=NONE_WORKED), "\n".join(cell)))))
     return cases
 
 
@@ -103,16 +100,16 @@ def changed(notebook: dict, name: str, **changes: object) -> bytes:
 
 def without(name: str) -> bytes:
     """Solved, without the cell of that id."""
-    return as_bytes(solved() | {"cells": [cell for cell in solved()["cells"] if cell["id"] != name]})
+    return as_bytes(half_solved() | {"cells": [cell for cell in half_solved()["cells"] if cell["id"] != name]})
 
 
 def wrong() -> dict:
     """Solved, but for 1.1."""
-    return solved(answer_1_1="def dot(a, b):\n    return (a * b).sum() + 1")
+    return half_solved(answer_1_1="def dot(a, b):\n    return (a * b).sum() + 1")
 
 
 def with_more_points() -> bytes:
-    notebook = solved()
+    notebook = half_solved()
     notebook["metadata"]["course"]["points"]["1.1"] = 1000
     marks = notebook["cells"][position(notebook, "check-1-1")]["metadata"]
     return changed(notebook, "check-1-1", metadata=marks | {"nbgrader": marks["nbgrader"] | {"points": 1000}})
@@ -127,7 +124,7 @@ def with_tags() -> bytes:
 
 
 def with_a_second_answer() -> bytes:
-    notebook = solved()
+    notebook = half_solved()
     place = position(notebook, "answer-1-1")
     notebook["cells"].insert(place + 1, notebook["cells"][place] | {"source": "raise NotImplementedError"})
     return as_bytes(notebook)
@@ -143,21 +140,21 @@ def all_pairs_einsum(queries, keys):
     return torch.from_numpy(np.matmul(queries.numpy(), keys.transpose(-2, -1).numpy()))"""
 TAMPERING = [
     *read("tampering.txt"),
-    Case("numpy's matrix product", as_bytes(solved(answer_1_4=PRODUCT)), "1.4 right", words=("`matmul` is on the list",)),
+    Case("numpy's matrix product", as_bytes(half_solved(answer_1_4=PRODUCT)), "1.4 right", words=("`matmul` is on the list",)),
     Case("edits a check", changed(wrong(), "check-1-1", source="print('right')"), "1.1 wrong", ("the check of 1.1 was edited",)),
     Case("deletes a check", without("check-1-1"), words=("the check of 1.1 was deleted",)),
     Case("deletes an answer", without("answer-1-1"), "1.1 missing", ("the answer cell of 1.1 is missing",)),
     Case("deletes the setup", without("01-dot-product-similarity-exercises-2"), words=("was deleted",)),
     Case("makes a check a raw cell", changed(wrong(), "check-1-1", cell_type="raw"), "1.1 wrong", ("the check of 1.1 was made a raw cell",)),
-    Case("makes an answer a raw cell", changed(solved(), "answer-1-1", cell_type="raw"), "1.1 missing"),
+    Case("makes an answer a raw cell", changed(half_solved(), "answer-1-1", cell_type="raw"), "1.1 missing"),
     Case("raises its points", with_more_points()),
     Case("tags every cell", with_tags(), "1.1 wrong"),
     Case("duplicates an answer's id", with_a_second_answer(), words=("occurs twice",)),
-    Case("reverses the cells", as_bytes(solved() | {"cells": solved()["cells"][::-1]}), words=("reordered",)),
-    Case("asks for another kernel", as_bytes(solved() | {"metadata": solved()["metadata"] | {"kernelspec": BASH}})),
-    Case("has only its answers", notebook_of([cell for cell in solved()["cells"] if cell["id"].startswith(("answer", "quiz"))])),
+    Case("reverses the cells", as_bytes(half_solved() | {"cells": half_solved()["cells"][::-1]}), words=("reordered",)),
+    Case("asks for another kernel", as_bytes(half_solved() | {"metadata": half_solved()["metadata"] | {"kernelspec": BASH}})),
+    Case("has only its answers", notebook_of([cell for cell in half_solved()["cells"] if cell["id"].startswith(("answer", "quiz"))])),
 ]  # fmt: skip
-ENDS_EVERYWHERE = solved(**{f"answer_1_{place}": "import os\nos._exit(0)" for place in range(1, 7)})
+ENDS_EVERYWHERE = half_solved(**{f"answer_1_{place}": "import os\nos._exit(0)" for place in range(1, 7)})
 EACH_ENDED = ", ".join(f"1.{place} error" for place in range(1, 7))
 CRASHES = [
     *read("crashes.txt"),
@@ -168,11 +165,11 @@ DISTURBANCES = read("disturbances.txt")  # what happens to 1.1 is its own affair
 ESCAPES = escapes()
 DECEPTIVE_ANSWERS = [
     *read("deceptive_answers.txt"),
-    Case("a sum of 100,000 terms", as_bytes(with_cell(solved(), "x = " + "1+" * 100_000 + "1"))),
-    Case("a million lines of magics", as_bytes(with_cell(solved(), "if False:\n" + "    !ls\n" * 100_000))),
+    Case("a sum of 100,000 terms", as_bytes(with_cell(half_solved(), "x = " + "1+" * 100_000 + "1"))),
+    Case("a million lines of magics", as_bytes(with_cell(half_solved(), "if False:\n" + "    !ls\n" * 100_000))),
 ]
 UNREADABLE = [  # tests/grader/submissions/test_find.py has every kind
-    Case("truncated", as_bytes(solved())[:5000], "none", ("not JSON",)),
+    Case("truncated", as_bytes(half_solved())[:5000], "none", ("not JSON",)),
     Case("nested a million deep", b"[" * 10**6, "none", ("not JSON",)),
     Case("a million cells", notebook_of([{}] * 10**6), "none", ("cells",)),
     Case("another course's", notebook_of([code("x = 1")]), "none", ("none of the lessons",)),

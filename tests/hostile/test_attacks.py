@@ -15,7 +15,7 @@ from pathlib import Path
 import handed_in
 import psutil
 import pytest
-from cases import CRASHES, DECEPTIVE_ANSWERS, DISTURBANCES, ESCAPES, MESSAGES, TAMPERING, UNREADABLE, solved
+from cases import CRASHES, DECEPTIVE_ANSWERS, DISTURBANCES, ESCAPES, MESSAGES, TAMPERING, UNREADABLE, half_solved
 from sandboxed import linux, make_settings, outcomes
 
 from course_grader.grade import grade_one
@@ -25,7 +25,7 @@ from course_grader.reports.pages import page
 pytestmark = linux
 CASES = [*TAMPERING, *CRASHES, *ESCAPES, *MESSAGES, *DECEPTIVE_ANSWERS, *DISTURBANCES, *UNREADABLE]
 LIMITS = Limits(cell_s=6, notebook_s=90, memory_mb=1024)
-NEIGHBOR = handed_in.as_bytes(solved())
+NEIGHBOR = handed_in.as_bytes(half_solved())
 NEIGHBOR_EARNS = 6
 SANDBOX_USERS = range(64_000, 65_000)  # the user ids of sandboxes
 # Two fork servers, an event loop and a ZeroMQ context for each thread.
