@@ -399,7 +399,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# *Each dot is the fastest hundred characters of a thousand, in processor time, in one run for each cache. Lines are medians of five neighboring dots.* With the window the end is written no more slowly than the beginning. Once the cache is full every step does the same work, so the rise at the end must come from the machine. A difference of a fifth says nothing here, then, but the fall to about a third does.
+# *Each dot is the fastest hundred characters of a thousand, in processor time, in one run for each cache. Lines are medians of five neighboring dots.* With the window the end is written no more slowly than the beginning. Once the cache is full every step does the same work, so nothing in the method explains the rise at the end. A difference of a fifth says nothing here, then, but the fall to about a third does.
 #
 # **Keep the first ones, too?** Xiao et al. (2023) found that large models break when the first tokens leave the window. A softmax has to put its weight somewhere, they say, and many heads park spare weight on these tokens, as in a **sink**. If the first four stay, moved up to the window as in the right half of the picture, those models go on. The sink of exercise 14.1 serves the same end, with a score that has no position and no value. For our model the first four make hardly any difference (in both rows they take the places of four recent characters, and of 64 that's more; whether that's why the second is a little worse we haven't tried):
 
@@ -871,24 +871,33 @@ for length in (1, 4, 8, 16):
 # **Why does the delta rule recall fewer of 32 keys when each comes twice?** A write replaces what stands under its own key, and changes what stands under every key that overlaps with it. Here are 32 random keys with nothing trained, written once or twice with one fixed $\beta$, and the share of (latest) values that come out right:
 
 # %%
-def delta_recalled(beta, times):
+def delta_recalled(k, beta, times):
+    """Share of right values; k is (texts, n, 8), and all n keys come so many times."""
     rng = torch.Generator().manual_seed(1)
-    k = F.normalize(torch.randn(200, 32, 8, generator=rng), dim=-1)
     values = F.normalize(torch.randn(128, 64, generator=rng), dim=-1)
-    right = torch.randint(0, 128, (200, 32 * times), generator=rng)
-    every = k.repeat(1, times, 1)  # (200, 32 * times, 8)
+    every = k.repeat(1, times, 1)  # (texts, n * times, 8)
+    right = torch.randint(0, 128, every.shape[:2], generator=rng)
     betas = torch.full(every.shape[:2], beta)
     _, state = recurrent_form(every, every, values[right], beta=betas)
-    said = (k @ state @ values.T).argmax(dim=-1)  # (200, 32)
-    return (said == right[:, -32:]).float().mean().item()
+    said = (k @ state @ values.T).argmax(dim=-1)  # (texts, n)
+    return (said == right[:, -k.shape[1] :]).float().mean().item()
 
 
+def print_recalled(name, k, beta):
+    once, twice = delta_recalled(k, beta, 1), delta_recalled(k, beta, 2)
+    print(f"{name}, beta = {beta}: once {once:.2f}, twice {twice:.2f}")
+
+
+# %%
+rng = torch.Generator().manual_seed(0)
+drawn = F.normalize(torch.randn(200, 32, 8, generator=rng), dim=-1)
 for beta in (0.02, 0.1, 0.2, 0.3, 0.4, 1.0):
-    once, twice = delta_recalled(beta, 1), delta_recalled(beta, 2)
-    print(f"beta = {beta}: once {once:.2f}, twice {twice:.2f}")
+    print_recalled("32 keys", drawn, beta)
+straight = torch.linalg.qr(drawn[:, :8]).Q  # (200, 8, 8)
+print_recalled("8 keys at right angles", straight, 1.0)
 
 # %% [markdown]
-# With $\beta = 1$ the first round might as well not have happened, and yet both columns are bad, since each write spoils the others. With a small $\beta$ little is spoiled, but the old values stay. Twice, something between the two is best. The trained layers recall more once (0.82) and about as much twice (0.56). They also compute $\beta$ from each token and have learned their keys and values, and either may be what helps.
+# With $\beta = 1$ the first round might as well not have happened, and yet both columns are bad, since each write spoils the others. Keys at right angles, which spoil nothing, are all read correctly (last line). With a small $\beta$ little is spoiled, but the old values stay. Twice, something between the two is best. The trained layers recall more once (0.82) and about as much twice (0.56). They also compute $\beta$ from each token and have learned their keys and values, and either may be what helps.
 #
 # Is a state worse than a window, then? Compare a window that stores equally many numbers, the gray line of the figure in section 14.6:
 
@@ -1065,12 +1074,12 @@ print(f"least possible {120 / (8 * 127):.3f}, at random {1 / 8:.3f}")
 
 
 # %%
-def random_keys(d_k, rng):
+def keys_at_random(d_k, rng):
     """For each of 100 texts 64 keys of length 1."""
     return F.normalize(torch.randn(100, 64, d_k, generator=rng), dim=-1)
 
 
-def products(k, d_v, rng):
+def compared(k, d_v, rng):
     """What all 128 values get, nothing trained; and which one is right."""
     values = F.normalize(torch.randn(128, d_v, generator=rng), dim=-1)
     right = torch.randint(0, 128, k.shape[:2], generator=rng)
@@ -1084,7 +1093,7 @@ def share_right(found, right):
 # %%
 for d_k, d_v in ((8, 64), (16, 64), (8, 128)):
     rng = torch.Generator().manual_seed(1)
-    found = products(random_keys(d_k, rng), d_v, rng)
+    found = compared(keys_at_random(d_k, rng), d_v, rng)
     print(f"d_k = {d_k}, d_v = {d_v}: {share_right(*found):.2f} are right")
 
 # %% [markdown]
@@ -1095,8 +1104,8 @@ for d_k, d_v in ((8, 64), (16, 64), (8, 128)):
 # %%
 for d_v in (64, 128):
     rng = torch.Generator().manual_seed(1)
-    k = random_keys(8, rng)
-    found, right = products(k, d_v, rng)
+    k = keys_at_random(8, rng)
+    found, right = compared(k, d_v, rng)
     own = found.gather(-1, right[..., None])  # (texts, pairs, 1)
     theirs = found.gather(-1, right[:, None].expand(-1, 64, -1))  # a pair's of each
     other, overlap = right[..., None] != right[:, None], k @ k.mT
@@ -1125,8 +1134,8 @@ print(f"least possible {112 / (8 * 119):.4f}")
 for d_v in (64, 128):
     rng = torch.Generator().manual_seed(1)
     drawn = [lines[torch.randperm(120, generator=rng)[:64]] for _ in range(100)]
-    best = share_right(*products(torch.stack(drawn), d_v, rng))
-    usual = share_right(*products(random_keys(8, rng), d_v, rng))
+    best = share_right(*compared(torch.stack(drawn), d_v, rng))
+    usual = share_right(*compared(keys_at_random(8, rng), d_v, rng))
     print(f"d_v = {d_v}: {best:.2f} are right, with random keys {usual:.2f}")
 
 # %% [markdown]
@@ -1303,7 +1312,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# *Bars are two standard errors over 200 texts.* A copy right before saves about a quarter of a bit, and one 300 characters back a tenth of that. But the same words in another order save nearly as much. The copy is ahead by a few hundredths of a bit with 16 characters between, by 0.015 with 100, and not measurably with none or 300. So this model uses something of the words that occurred, or just of their letters, less at a distance, and hardly the order of the words. With this model and this kind of text we can't see much of what a window loses. A task that *needs* the past would show it, such as the recall of section 14.6. There a window knows only the pairs it still holds.
+# *Bars are two standard errors over 200 texts.* A copy right before saves about a quarter of a bit, and one 300 characters back a tenth of that. But the same words in another order save nearly as much. The copy is ahead by a few hundredths of a bit with 16 characters between, by 0.015 with 100, and not measurably with none or 300. So this model uses something of the words that occurred, or just of their letters, less at a distance, and hardly the order of the words. With this model and this kind of text we can't see much of what a window loses. A task that *needs* the past, such as the recall of section 14.6, would show it.
 
 # %% [markdown]
 # ## Places in the cache
@@ -1387,7 +1396,7 @@ came = "256 to 1,024" if first < 2048 else "2,048 or later"
 widgets.came_out("14.D", "64 or 128" if first < 256 else came)
 
 # %% [markdown]
-# *Where the curves meet depends on the machine and on how well each form is written.* If only operations counted, a text four times as long would take a full table 16 times as long, and chunks and steps four times. Here chunks and steps stayed much nearer to four, the table took 16 times as long or more, and the fused softmax less. So operations alone don't explain these times, and we haven't measured what does.
+# *Where the curves meet depends on the machine and on how well each form is written.* If only operations counted, a text four times as long would take a full table 16 times as long, and chunks and steps four times. Here chunks and steps stayed much nearer to four, the table took about 16 times as long or more, and the fused softmax less. So operations alone don't explain these times, and we haven't measured what does.
 #
 # **The delta rule in chunks.** Each write depends on the writes before it, so it looks as if you had to go step by step. But within a chunk that begins with the state $S$, the differences $u_i = \beta_i\,(v_i - k_i S_{i-1})$ solve a triangular system. With $S_{i-1} = S + \sum_{j<i} k_j^\top u_j$ it is one call (Yang et al., 2024, section 3):
 #
