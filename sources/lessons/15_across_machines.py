@@ -48,7 +48,7 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=88)
 torch.set_num_threads(1)
 
 # %% [markdown]
-# A model can be too large for one machine, and so can a long text. Then we cut it up, and the machines send each other what they need. In this lesson your notebook starts a few processes on your own computer. They can't see into one another, and know only what they're sent. Each process is called a **rank**, and the same word is used for its number. On a real cluster every machine would run the same function.
+# A model can be too large for one machine, and so can a text. Then several machines share the work, and each sends the others what they need. In this lesson a few processes on your own computer play the machines. None of them can see into another, and all that it learns is what it's sent. Such a process is called a **rank**, and so is its number. On a real cluster every machine would run the same function.
 #
 # **You will learn to**
 #
@@ -99,7 +99,7 @@ results
 print(f"{seconds:.1f} s, including starting and stopping three Pythons")
 
 # %% [markdown]
-# Why processes and not threads? Threads share one memory, and if one of them read what was never sent to it, nobody would notice. A rank has a memory of its own. The function goes to the ranks as text, along with the functions, imports and numbers that it uses, but without tensors, so pass those as arguments.
+# Why processes and not threads? Threads share one memory, and if one of them read what was never sent to it, nobody would notice. A rank has a memory of its own. The function goes there as text, along with the functions, imports and numbers that it uses. Tensors don't go along, so pass them as arguments.
 #
 # `dist.all_reduce` is a **collective** operation, one that all ranks call together. Their tensors are added up, and each rank waits until it has the sum. For tensors on the CPU, a library inside PyTorch called **gloo** does the sending.
 #
@@ -146,7 +146,7 @@ plotting.show(
 plotting.show(diagrams.tensor_parallel(num_heads=4, num_kv_heads=2, P=2))
 
 # %% [markdown]
-# *The numbers are heads. $W_k$ and $W_v$ are drawn as one, and each has two key/value heads. Colored is what a rank keeps.* This is **tensor parallelism** (Shoeybi et al., 2019). (`nn.Linear` stores a matrix transposed, so what are columns in the formula are rows of `weight`, and the other way around.) First we try it without any processes, on two parts:
+# *The numbers are heads. $W_k$ and $W_v$ are drawn as one, and each has two key/value heads. Colored is what a rank keeps.* This is **tensor parallelism** (Shoeybi et al., 2019). Mind that `nn.Linear` stores its matrix transposed. What is a column in the formula is a row of `weight`, and the other way around. First we try it without any processes, on two parts:
 
 # %%
 seed_everything(0)
@@ -189,7 +189,7 @@ for rank, (output, d_x) in enumerate(ranks):
 x = x.detach()
 
 # %% [markdown]
-# To sum a tensor over $P$ ranks in a ring, each sends $2\,(P-1)/P$ times its bytes (Patarasuk and Yuan, 2009): in $P - 1$ steps a part of size $1/P$ to be added up, and in $P - 1$ more a finished part. With 4 ranks and 12 MB that's six times 3 MB, 18 MB in all. However many ranks there are, that stays below twice the tensor. ("An all_reduce, message by message", *more*, runs the first half.)
+# How much does an `all_reduce` send? In a ring, the tensor is cut into $P$ parts. For $P - 1$ steps each rank hands on one part to be added up, and for $P - 1$ more a finished one. That makes $2\,(P-1)/P$ times the tensor's bytes (Patarasuk and Yuan, 2009). With 4 ranks and 12 MB it's six times 3 MB, 18 MB in all. However many ranks there are, it stays below twice the tensor. "An all_reduce, message by message", *more*, runs the first half.
 #
 # Two limits remain. There are only so many heads. If there are fewer key/value heads than ranks (lesson 07), several ranks need a copy of the same one, and in training they must add up their gradients of it. And the tokens aren't divided at all: each rank has $x$ of **all tokens**. For a long text we have to cut the other way.
 
@@ -262,7 +262,7 @@ plotting.show(
 # With $\ell = \ln(e^{\ell_1} + e^{\ell_2})$, which `torch.logaddexp` computes without overflow, the formula becomes $o = e^{\ell_1 - \ell}\, o_1 + e^{\ell_2 - \ell}\, o_2$. No exponent is positive any more. A part with $\ell_1 = -\infty$ gets the share $e^{-\infty} = 0$. If both parts saw nothing, subtract 0 in place of $\ell$, and both shares are 0.
 # </details>
 #
-# Norms and the feed-forward network work on each token alone, so a rank that has a token does all that by itself. Only attention has to send, and for that, merging is all we need. Each rank now keeps its queries, while blocks of keys and values travel. In each step but the last, a rank hands the block that it holds to the next rank, and the last rank hands its block to rank 0. While a block is on its way, the rank attends to it and merges the result with what it has collected so far. In step 0 (we count steps from 0, as we do ranks) each rank has its own block, and after $P$ steps every query has met every key. This is **ring attention** (Liu, Zaharia, Abbeel, 2023). Dividing attention by tokens, in a ring or otherwise, is called **context parallelism**.
+# Norms and the feed-forward network work on each token alone, so a rank that has a token does all that by itself. Only attention has to send, and for that, merging is all we need. Each rank now keeps its queries, while blocks of keys and values travel. In each step but the last, a rank hands the block that it holds to the next rank, and the last rank hands its block to rank 0. While a block is on its way, the rank attends to it and merges the result with what it has collected so far. Steps are counted from 0, as ranks are. In step 0 each rank has its own block, and after $P$ steps every query has met every key. This is **ring attention** (Liu, Zaharia, Abbeel, 2023). Dividing attention by tokens, in a ring or otherwise, is called **context parallelism**.
 #
 # Here are the four steps of four ranks. Each rank's rows of the scores have its color, strong where it's computing now, pale where it's done, and white where work is still to come. The number is the step:
 
@@ -503,13 +503,13 @@ for name, there, back in (("heads", 8 * 7, 8 * 7), ("ring", 7, 15), ("gather", 7
     print(f"{name:6} forward {both[0]}, backward {both[1]}")
 
 # %% [markdown]
-# Without shared keys, dividing by heads sends less than a ring, forward and backward together. Sharing keys makes it cheaper to divide tokens. Dividing by heads gains nothing from it, since outputs are sent. All this is attention alone. In training, ranks that divide tokens must also add up the gradients of the model's weights, as in data parallelism.
+# Without shared keys, dividing by heads sends less than a ring, forward and backward together. Sharing keys makes tokens the cheaper cut. By heads it changes nothing, since outputs are sent. All this is attention alone. In training, ranks that divide tokens must also add up the gradients of the model's weights, as in data parallelism.
 #
-# **Who waits?** Bytes aren't everything. By heads no rank waits under a causal mask, since all have the same tokens to look at, but in our version the `all_reduce` begins when all of attention is done, so it can't hide behind it. What a ring sends forward can (section 15.7). In a ring each rank holds all weights but only part of the text, so the text can grow with the ranks.
+# **Who waits?** Bytes aren't everything. By heads no rank waits under a causal mask, since all have the same tokens to look at. But our `all_reduce` begins when all of attention is done, so it can't hide behind it. What a ring sends forward can (section 15.7).
 #
-# In all, gathering sends less than a ring. But our version can't start computing until everything has arrived, so all its sending adds to the running time.
+# Gathering sends less than a ring in all. But our version can't start computing until everything has arrived, so all its sending adds to the running time.
 #
-# **What is kept?** Gathering costs **memory**. Besides its own keys and values, a rank of the ring has one block in hand and one arriving, which is $2N$, and the more ranks there are, the smaller that gets. A rank that gathers has $P N$, the keys and values of the whole text, however many ranks there are. A rank that divides by heads also covers the whole text, but only for its own heads, which is $N$. On top of that come the scores, for one block a table of $L/P$ times $L/P$ numbers. So in practice a rank goes through its block in smaller ones, as in lesson 14. All in one table:
+# **What is kept?** Gathering costs **memory**. Besides its own keys and values, a rank of the ring has one block in hand and one arriving, which is $2N$. The more ranks there are, the smaller that gets, so the text can grow with the ranks. A rank that gathers has $P N$, the keys and values of the whole text, however many ranks there are. A rank that divides by heads also covers the whole text, but only for its own heads, which is $N$. On top of that come the scores, for one block a table of $L/P$ times $L/P$ numbers. That's why in practice a rank goes through its block in smaller ones, as in lesson 14. All in one table:
 #
 # | | by heads | ring | gathering |
 # |---|---|---|---|
@@ -527,7 +527,7 @@ for name, there, back in (("heads", 8 * 7, 8 * 7), ("ring", 7, 15), ("gather", 7
 # ## 15.6 A causal mask, and who has to wait
 # *Core · 6 minutes*
 #
-# A causal mask hides nearly half of all pairs of a query and a key, so nearly half of the work could be saved. How much of it does a ring save? Four ranks hold 48 tokens, twelve neighbors each (a **contiguous** layout), and no rank starts a step before all have finished the one before, so a step takes as long as the rank with the most to do. Our library skips a rank's pairs in a step if all of them are hidden, and else computes them all. (In zigzag, below, it decides that for each of four pairs of chunks.)
+# A causal mask hides nearly half of all pairs of a query and a key, so nearly half of the work could be saved. How much of it does a ring save? Four ranks hold 48 tokens, twelve neighbors each (a **contiguous** layout), and no rank starts a step before all have finished the one before, so a step takes as long as the rank with the most to do. Our library skips a rank's pairs in a step if all of them are hidden, and else computes them all.
 
 # %%
 widgets.predict(
@@ -591,7 +591,7 @@ plotting.show(
 # %% [markdown]
 # In the contiguous layout, rank 3 computes all 144 pairs in every step, and the ring takes $4 \cdot 144 = 576$, as it would without a mask. No time is saved. In zigzag every rank has the same amount of work in every step, and the ring takes 324.
 #
-# Why do all have the same? Take rank 1, which has chunks 1 and 6. From rank 0 come chunks 0 and 7: both of its chunks see chunk 0, and neither sees 7. From rank 2 come chunks 2 and 5: chunk 1 sees neither, and chunk 6 sees both. Each time that's two of the four pairs. Now take any rank $r$ and the keys of another rank $r'$. If $r' < r$, both chunks of $r$ see the early chunk of $r'$, and neither sees its late one. If $r' > r$, the early chunk of $r$ sees nothing of $r'$, and its late chunk sees both. Either way it's two of the four pairs. In step 0, with its own keys, each rank computes three. So zigzag takes $(3 + 2\,(P-1)) / (4P) = \tfrac12 + \tfrac1{4P}$ of the time without a mask, and with many ranks nearly half. (The contiguous ring wouldn't be faster if nobody waited for anybody, since the last rank has whole blocks in all steps.) Now switch on the causal mask in the widget of section 15.4, and watch the bars in both layouts.
+# Why do all have the same? Take rank 1, which has chunks 1 and 6. From rank 0 come chunks 0 and 7: both of its chunks see chunk 0, and neither sees 7. From rank 2 come chunks 2 and 5: chunk 1 sees neither, and chunk 6 sees both. Each time that's two of the four pairs. Now take any rank $r$ and the keys of another rank $r'$. If $r' < r$, both chunks of $r$ see the early chunk of $r'$, and neither sees its late one. If $r' > r$, the early chunk of $r$ sees nothing of $r'$, and its late chunk sees both. Either way it's two of the four pairs. In step 0, with its own keys, each rank computes three. So zigzag takes $(3 + 2\,(P-1)) / (4P) = \tfrac12 + \tfrac1{4P}$ of the time without a mask, and with many ranks nearly half. And if nobody waited for anybody, would the contiguous ring be faster? No, since the last rank has whole blocks in all steps. Now switch on the causal mask in the widget of section 15.4, and watch the bars in both layouts.
 #
 # The result stays the same, as long as each token carries its position in the text with it. **Do exercise 15.7 now (13 minutes).** There you count each rank's work under any division.
 #
@@ -603,7 +603,7 @@ plotting.show(
 #
 # While a rank attends to one block, the next one is on its way. If it arrives before the rank is done, the sending is free.
 #
-# When is that so? A rank with $n = L / P$ tokens computes $4\,n^2 d$ operations for each head of size $d$ in a step: two matrix products of $n^2 d$ multiplications and as many additions each. (We leave out exponentials and merging.) Meanwhile it sends $2\,n\,d$ numbers of 2 bytes. If each rank does $F$ operations and sends $S$ bytes a second, sending is hidden as soon as
+# When is that so? A rank with $n = L / P$ tokens computes $4\,n^2 d$ operations for each head of size $d$ in a step: two matrix products of $n^2 d$ multiplications and as many additions each. Exponentials and merging are left out. Meanwhile it sends $2\,n\,d$ numbers of 2 bytes. If each rank does $F$ operations and sends $S$ bytes a second, sending is hidden as soon as
 #
 # $$\frac{4\,n^2 d}{F} \ge \frac{4\,n\,d}{S} , \qquad\text{so}\qquad n \ge \frac{F}{S} .$$
 #
@@ -659,7 +659,7 @@ for cluster in CLUSTERS:
 # %% [markdown]
 # Why twice as many tokens under the mask? In zigzag every step after the first computes half of the pairs, $2\,n^2 d$ operations, and still sends whole blocks. So $2\,n^2 d / F \ge 4\,n\,d / (g S)$, and $n$ doubles.
 #
-# (For InfiniBand the paper prints 24.5 thousand, but its own two columns give 24,960. For an H100, newer than its chips, with 989 · 10¹² operations and 50 GB a second, it would be 19,780 tokens.)
+# For InfiniBand the paper prints 24.5 thousand, but its own two columns give 24,960. An H100, newer than these chips, does 989 · 10¹² operations and sends 50 GB a second, so it would need 19,780 tokens.
 #
 # How much do more ranks speed up a text of a million tokens?
 
@@ -1027,7 +1027,7 @@ for direction, found in (("forward", forward), ("backward", back)):
     print(f"{direction}, kB on 64 ranks: {last}")
 
 # %% [markdown]
-# *Dotted: the keys and values of the whole text, 131 kB, which every rank that gathers has, however many ranks there are.* Attending to all of them at once makes tables of shape $(L/P, L)$. Block by block they have shape $(L/P, L/P)$. On two ranks one such small table takes 1,049 kB, so there it's the tables that count. But twice as many ranks make a table a quarter as large. Soon little is left but the gathered keys and values, and those don't shrink. So the third curve turns flat at the dotted line, backward at the second one, twice as high, where there's room for their gradients, too. On 64 ranks it lies at ten to twelve times the memory of the ring. With whole tables it's more than twenty times. A fused **kernel**, one program on the chip for all of attention, would make no tables at all. (What an operation uses inside itself for a moment isn't counted here.)
+# *Dotted: the keys and values of the whole text, 131 kB, which every rank that gathers has, however many ranks there are.* Attending to all of them at once makes tables of shape $(L/P, L)$. Block by block they have shape $(L/P, L/P)$. On two ranks one such small table takes 1,049 kB, so there it's the tables that count. But twice as many ranks make a table a quarter as large. Soon little is left but the gathered keys and values, and those don't shrink. So the third curve turns flat at the dotted line, backward at the second one, twice as high, where there's room for their gradients, too. On 64 ranks it lies at ten to twelve times the memory of the ring. With whole tables it's more than twenty times. A fused **kernel**, one program on the chip for all of attention, would make no tables at all. What an operation uses inside itself for a moment isn't counted here.
 #
 # All three compute the attention weights again on the way back, so no table is kept. In the ring, each rank keeps only its own query, key, value and output, and its `lse`. Gathering keeps all keys and values as well. It could throw them away and gather again, which costs another $(P-1)\,N$.
 
@@ -1072,7 +1072,9 @@ for name, parts, right in zip("qkv", zip(*found, strict=True), expected, strict=
 print("sent:", sent[0].item() / num_bytes(shares[1][0], shares[2][0]), "N")
 
 # %% [markdown]
-# With $P = 4$ that's $(2P - 1)\,N$. (If keys have two bytes and gradients are collected in float32, as our library does, it's $(3P-1)\,N$, and $2\,(P-1)\,N$ for gathering.) How much of this can hide behind computing? A step back has five matrix products in place of two and sends twice as much, or three times if the gradients are in float32. If a block's gradients are sent while the next block is computed, it takes $2 / 2.5 = 0.8$ or $3 / 2.5 = 1.2$ times as many tokens as forward. (In the code above they wait for their own block, and nothing is hidden.) The last hop starts when all attention is done, so here it can't hide behind it.
+# With $P = 4$ that's $(2P - 1)\,N$. If keys have two bytes and gradients are collected in float32, as our library does, it's $(3P-1)\,N$, and $2\,(P-1)\,N$ for gathering.
+#
+# How much of this can hide behind computing? A step back has five matrix products in place of two and sends twice as much, or three times if the gradients are in float32. If a block's gradients are sent while the next block is computed, it takes $2 / 2.5 = 0.8$ or $3 / 2.5 = 1.2$ times as many tokens as forward. In the code above they wait for their own block, and nothing is hidden. The last hop starts when all attention is done, so here it can't hide behind it.
 
 # %% [markdown]
 # ## A ring for each head
@@ -1094,7 +1096,7 @@ for way, sent in ways.items():
         print(f"heads send {way:33} ({cluster.name}): {one / total:5.0f} times as fast")
 
 # %% [markdown]
-# Here a ring begins when the heads' exchange is done, so none of that hides behind the ring's steps. (With more care some of it could, so these times aren't lower bounds.) For an `all_reduce` the fast links pay. All-to-alls send so little that it hardly matters.
+# Here a ring begins when the heads' exchange is done, so none of that hides behind the ring's steps. With more care some of it could, so these times aren't lower bounds. For an `all_reduce` the fast links pay. All-to-alls send so little that it hardly matters.
 #
 # A machine has eight such GPUs, and not 32. What if only those eight share the heads, four each, and the rings get longer?
 
@@ -1108,13 +1110,15 @@ print(f"8 x 125 = 1,000 ranks: {one / total:.0f} times as fast")
 print(f"blocks of {block:,} tokens, and {needed:,.0f} would hide the sending")
 
 # %% [markdown]
-# That's eight times what rings alone reach, since each rank now sends an eighth as much. But the blocks are too short again, so it's only a third of what dividing by all 32 heads reached with all-to-alls. So with a link for each GPU, divide the heads until the blocks are long enough to hide the sending. Here that takes all 32. Eight ways make sense where there are just eight key/value heads. (Where the eight of a machine share one link to the others, that link has as much to send as before, and nothing is gained over rings alone.) Sharing key/value heads moves the bend, as in the figure of section 15.7. (Llama 3's longest texts were divided by heads and tokens as well, among 8 GPUs and 16 such groups, table 4 of its paper, but by gathering and not in rings.)
+# That's eight times what rings alone reach, since each rank now sends an eighth as much. But the blocks are too short again, so it's only a third of what dividing by all 32 heads reached with all-to-alls. So with a link for each GPU, divide the heads until the blocks are long enough to hide the sending. Here that takes all 32. Where the eight of a machine share one link to the others, that link has as much to send as before, and nothing is gained over rings alone.
+#
+# Eight ways make sense where there are just eight key/value heads, and sharing those moves the bend, as in the figure of section 15.7. Llama 3's longest texts were divided by heads among 8 GPUs, and by tokens among 16 such groups (table 4 of its paper). But Llama 3 gathers, and has no rings.
 
 # %% [markdown]
 # ## Sending while you compute, by the clock
 # *More · 4 minutes*
 #
-# Does a step really take the longer of the two times, and not their sum? Between processes on one computer you can't see that well, as sending may take time from the same cores. So we imitate a link by a delay: what is sent arrives after as many seconds as its bytes need. We give it a speed at which blocks of 512 tokens would just be hidden if each were computed as fast as the fastest of forty. (With 4 bytes a number that's $n = 2F/S$.)
+# Does a step really take the longer of the two times, and not their sum? Between processes on one computer you can't see that well, as sending may take time from the same cores. So we imitate a link by a delay: what is sent arrives after as many seconds as its bytes need. We give it a speed at which blocks of 512 tokens would just be hidden if each were computed as fast as the fastest of forty. With 4 bytes a number that's $n = 2F/S$.
 
 
 # %%
@@ -1159,7 +1163,9 @@ for n in (128, 256, 512, 768):
     print(f"{n:5} tokens {row}{step:8.1f}{waiting:15.1f}")
 
 # %% [markdown]
-# *A step takes about as long as the longer of the two, give or take what this machine does besides. With short blocks that's the sending, with long ones the computing.* Nothing is really sent here, so this tests only the order of the operations. Compare the columns within a row: a busy machine shifts the break-even, and one $F$ for all sizes is a simplification. In the last column the program waits for the next block before it computes, and that takes about the sum. Look at the short blocks: they differ most, and long steps are too noisy on a busy machine, where one can even come out below the computing that it contains. So the order of two lines decides between the longer time and the sum: `arriving = yield ...`, then compute, then `arriving()`.
+# *A step takes about as long as the longer of the two. With short blocks that's the sending, with long ones the computing.* In the last column the program waits for the next block before it computes, and that takes about the sum. So the order of two lines decides between the longer time and the sum: `arriving = yield ...`, then compute, then `arriving()`.
+#
+# Nothing is really sent here, so this tests only the order of the operations. Compare the columns within a row, and trust the short blocks most. Long steps are noisy on a busy machine, where one can even come out below the computing that it contains. A busy machine also shifts the break-even, and one $F$ for all sizes is a simplification.
 
 # %% [markdown]
 # ## What else can be divided
