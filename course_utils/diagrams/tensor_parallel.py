@@ -1,4 +1,4 @@
-"""Multi-head attention divided by heads: what each rank has of the matrices, and the one sum at the end."""
+"""Multi-head attention divided by heads: what each rank has of the matrices, and the two sums between ranks."""
 
 from matplotlib.axes import Axes
 
@@ -10,10 +10,11 @@ from .palette import COLORS, LABEL, NUMBER, SHAPE, SOFT
 MOST = 4  # heads, and ranks
 ROW, TALL, GAP = 1.05, 0.72, 0.36  # inches: from one rank to the next, a matrix or a box, and from one to the next
 STRIPE, WIDE, APART = 0.24, 0.6, 0.12  # inches: a head's columns, a head's rows, and between two matrices
+SUM = 0.34  # inches: how wide an all_reduce is drawn
 
 
 def tensor_parallel(num_heads: int, num_kv_heads: int, P: int) -> Axes:
-    """A row for each rank: the same ``x``, its columns of the projections, its heads, its rows of ``W_o``, its part of the sum.
+    """A row for each rank: the same ``x``, its columns of the projections, its heads, its rows of ``W_o``, where ranks add up.
 
     Args:
         num_heads: Query heads of the whole layer, at most 4.
@@ -30,37 +31,46 @@ def tensor_parallel(num_heads: int, num_kv_heads: int, P: int) -> Axes:
         raise ValueError(
             f"num_heads ({num_heads}) must be at most {MOST} and P ({P}) at least 2, or nothing is divided"
         )
-    draw, query_part, shared_part = Drawing(), num_heads * STRIPE, num_kv_heads * STRIPE
+    draw = Drawing()
+    query_part, shared_part = num_heads * STRIPE, num_kv_heads * STRIPE
+    x_sum = 0.75 + GAP  # where the sum of the backward pass stands
+    query = x_sum + SUM + GAP
+    key = query + query_part + APART
+    value = key + shared_part + APART
     for rank in range(P):
         middle = -rank * ROW
-        query = _box(draw, 0.0, middle, "x", "plain", "all tokens", 0.75)
+        _box(draw, 0.0, middle, "x", "plain", "all tokens", 0.75)
+        _arrow(draw, x_sum + SUM, middle)
         _matrix(draw, query, middle, num_heads, rank, P, STRIPE, TALL)
-        shared = query + query_part + APART
-        _matrix(draw, shared, middle, num_kv_heads, rank, P, STRIPE, TALL)
-        x = _arrow(draw, shared + shared_part, middle)
+        for left in (key, value):
+            _matrix(draw, left, middle, num_kv_heads, rank, P, STRIPE, TALL)
+        x = _arrow(draw, value + shared_part, middle)
         output = _box(draw, x, middle, "attention", "weights", "of its heads", 1.0)
         _matrix(draw, output, middle, num_heads, rank, P, WIDE, TALL / num_heads)
         x = _arrow(draw, output + WIDE, middle)
         bar = _box(draw, x, middle, "part", "output", "", 0.6)
-        draw.arrow((bar + 0.34, middle), (bar + 0.66, middle))
-        draw.box(bar + 0.7, middle - TALL / 2, 0.75, TALL, "", "output", fill=0.3)
-        draw.text(bar + 1.075, middle + 0.1, "output", LABEL, COLORS["output"], weight="bold")
-        draw.text(bar + 1.075, middle - 0.14, "+ bₒ", NUMBER, SOFT)
+        x = _arrow(draw, bar + SUM, middle)
+        draw.box(x, middle - TALL / 2, 0.75, TALL, "", "output", fill=0.3)
+        draw.text(x + 0.375, middle + 0.1, "output", LABEL, COLORS["output"], weight="bold")
+        draw.text(x + 0.375, middle - 0.14, "+ bₒ", NUMBER, SOFT)
         draw.text(-0.15, middle, f"rank {rank}", LABEL, plotting.COLORS[rank], ha="right", weight="bold")
     top, bottom = TALL / 2, -(P - 1) * ROW - TALL / 2
-    draw.box(bar, bottom, 0.34, top - bottom, "", "cache", fill=0.3)
-    draw.text(bar + 0.17, (top + bottom) / 2, "all_reduce", SHAPE, COLORS["cache"], rotation=90)
-    back = bottom - 0.3
-    draw.arrow((bar + 0.17, back), (0.375, back), style="--")
-    draw.text(bar / 2, back - 0.05, "backward: a second all_reduce adds up the gradients of x", NUMBER, SOFT, va="top")
-    widths = ((query, query_part, "Wq"), (shared, shared_part, "Wk Wv"), (output, WIDE, "Wo"))
+    for left, dashed, direction in ((x_sum, True, "backward"), (bar, False, "forward")):
+        draw.box(left, bottom, SUM, top - bottom, "", "cache", fill=0.12 if dashed else 0.3, dashed=dashed)
+        draw.text(left + SUM / 2, (top + bottom) / 2, "all_reduce", SHAPE, COLORS["cache"], rotation=90)
+        draw.text(left + SUM / 2, top + 0.08, direction, LABEL, COLORS["cache"], va="bottom")
+    back = bottom - 0.2
+    draw.arrow((bar + SUM / 2, back), (0.375, back), style="--")
+    words = "backward: each rank gets its share of the gradient of x, and the all_reduce adds up the shares"
+    draw.text((bar + SUM) / 2, back - 0.06, words, NUMBER, SOFT, va="top")
+    widths = ((query, query_part, "Wq"), (key, shared_part, "Wk"), (value, shared_part, "Wv"), (output, WIDE, "Wo"))
     for left, wide, name in widths:
         draw.text(left + wide / 2, top + 0.08, name, LABEL, va="bottom", weight="bold")
     return draw.finish(
         f"{P} ranks, each with the same x of all tokens. A rank has {num_heads // P} of {num_heads} query heads and "
         f"{num_kv_heads // P} of {num_kv_heads} key/value heads: their columns of the three projections and the query heads' "
         "rows of the output projection, in its color. What comes out is a part, and one all_reduce adds the parts up on every "
-        "rank."
+        "rank. Going backward, a second one, at x, adds up the ranks' shares of the gradient of x."
     )
 
 

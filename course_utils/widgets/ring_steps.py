@@ -57,8 +57,8 @@ def ring_steps() -> LiveFigure:
 
     controls = {
         "ranks": ipywidgets.Dropdown(options=RANKS, value=4, description="ranks", **WIDE),
-        "step": ipywidgets.IntSlider(0, min=0, max=3, description="step", **WIDE),
-        "order": ipywidgets.Dropdown(options=LAYOUTS, description="who holds which tokens", **WIDE),
+        "step": ipywidgets.IntSlider(1, min=0, max=3, description="step", **WIDE),
+        "order": ipywidgets.Dropdown(options=LAYOUTS, description="layout", **WIDE),
         "causal": ipywidgets.Checkbox(False, description="causal mask", **WIDE),
     }
     ranks, step = controls["ranks"], controls["step"]
@@ -84,6 +84,18 @@ def draw_scores(ax: Axes, ring: Ring, now: int) -> None:
     for chunk in (chunk for rank in ring.layout.chunks for chunk in rank if chunk.step == 1):
         ax.axhline(chunk.start - 0.5, color="white", lw=1), ax.axvline(chunk.start - 0.5, color="white", lw=1)
     label_chunks(ax, ring.layout)
+
+
+def number_steps(ax: Axes, ring: Ring, now: int) -> None:
+    """Write on each square of the scores the step in which it is computed, up to step ``now``; not for stripes."""
+    for rank in range(ring.layout.P):
+        queries = ring.layout.positions(rank).double()
+        for step in range(now + 1):
+            keys = ring.layout.positions((rank - step) % ring.layout.P).double()
+            for tile in ring.tiles(rank, step):
+                middle = keys[tile.keys].mean(), queries[tile.queries].mean()
+                color = "white" if step == now else "0.2"
+                ax.text(*map(float, middle), str(step), ha="center", va="center", color=color)
 
 
 def name_shades(figure: Figure, corner: tuple[float, float], columns: int, *, causal: bool) -> None:

@@ -118,7 +118,7 @@ check("15.1", head_shard)
 # ### 15.2 · Merge two partial results
 # 3 points · difficulty 3 of 5 · 10 minutes · core
 #
-# Write `merge_parts(output_1, lse_1, output_2, lse_2)`, which makes attention over all keys out of attention over two parts of them. Each output was already divided by the sum of exponentials over its own part. The page says how much each part counts. Here you compute it from the `lse` alone, without overflow. A query that has seen nothing in a part has output 0 and an `lse` of minus infinity there. If it saw nothing in either part, the merged output is again 0 and the `lse` minus infinity. An `lse` can be a few hundred, positive or negative, and the two that belong to a query may differ by hundreds. Then its exponential overflows a float32 or underflows to 0.
+# Write `merge_parts(output_1, lse_1, output_2, lse_2)`, which makes attention over all keys out of attention over two parts of them. Each output was already divided by the sum of exponentials over its own part. The page says how much each part counts. Here you compute it from the `lse` alone, without overflow. A query that has seen nothing in a part has output 0 and an `lse` of minus infinity there. If it saw nothing in either part, the merged output is again 0 and the `lse` minus infinity. An `lse` can be a few hundred, positive or negative, and then $e^{\ell}$ overflows a float32 or underflows to 0. The two that belong to a query may also differ by hundreds.
 #
 # | argument | shape |
 # |---|---|
@@ -200,7 +200,12 @@ check("15.2", merge_parts)
 # | `output`, `lse` | `(B, H, n, d_v)` and `(B, H, n)`, collected so far; before the first step 0 and minus infinity |
 # | returns | the new `output` and `lse` |
 #
-# The first block need not be the rank's own. A query that has seen nothing so far keeps 0 and minus infinity, and scores may be a few hundred. The arguments must stay as they are. `partial_attention(query, key, value, mask)` of the library may be used (it takes fewer key/value heads than query heads), and your `merge_parts` (or the library's `merge`). The mask is booleans, queries by keys. A query that sees nothing gets zeros, and minus infinity for its sum. The check takes the ranks of several rings through their steps, one after the other, and some see nothing in a block.
+# - You may use the library's `partial_attention(query, key, value, mask)`, which takes fewer key/value heads than query heads, and your `merge_parts` or the library's `merge`. The mask is booleans, queries by keys, and a query that sees nothing gets zeros and an `lse` of minus infinity.
+# - The first block need not be the rank's own, and scores may be a few hundred.
+# - A query that has seen nothing so far keeps 0 and minus infinity.
+# - The arguments must stay as they are.
+#
+# The check takes the ranks of several rings through their steps, one after the other. Some see nothing in a block.
 #
 # Example: a query at position 5 has seen a value 4 with `lse` 0. Now a block arrives with keys at positions 7 and 2, scores $0$ and $\ln 3$, and values 100 and 8. With a single document, `starts` `[0]`, the new output is 7. With documents that begin at 0 and 2 it is 7 as well, and with 0 and 3 the query sees neither key and the output stays 4.
 
@@ -550,13 +555,15 @@ check("15.6", zigzag)
 # ### 15.7 · Who has to wait
 # 4 points · difficulty 3 of 5 · 13 minutes · core
 #
-# Write `work(positions)`, which counts for any layout, under a causal mask, how many pairs of a query and a key may be seen. In step $s$, counted from 0, rank $r$ holds the keys of rank $r - s$, counted round the ring. (The lesson's table counts what is computed, in whole chunks. Here only what may be seen counts.)
+# Write `work(positions)`, which counts for any layout, under a causal mask, how many pairs of a query and a key may be seen. In step $s$, counted from 0, rank $r$ holds the keys of rank $r - s$, counted round the ring. The lesson's table counts what is computed, in whole chunks. Here only what may be seen counts.
+#
+# All ranks wait for one another after every step. So a step takes as long as the rank with the most pairs in it, and the time of the ring is the sum over its steps.
 #
 # | | shape |
 # |---|---|
 # | `positions` | `(P, n)`, the positions of each rank's tokens, in any order |
 # | returns `table` | `(P, P)` whole numbers, visible pairs of each rank (row) in each step (column) |
-# | returns `time` | a whole number or a tensor of one; suppose that all ranks wait for one another after every step: each step takes as long as the rank with the most pairs in it, and these are added up |
+# | returns `time` | the time in pairs, a whole number or a tensor of one |
 #
 # Example: for the positions `[[0, 1], [4, 5], [2, 3]]` the table is `[[3, 0, 0], [3, 4, 4], [3, 0, 4]]` and the time 11.
 
@@ -737,7 +744,7 @@ check("15.8", rank_mask)
 # ### 15.9 · Experiment: which division when?
 # 5 points · difficulty 4 of 5 · 25 minutes · more
 #
-# The page divided a full text under a causal mask. (Besides contiguous and zigzag there's **striped**, section 15.8: token $i$ goes to rank $i$ modulo $P$.) Real jobs differ. A batch holds a text that fills only half of its places, or the layers have a sliding window. And a kernel doesn't compute single pairs but **tiles**. It takes a rank's queries in the order in which the division lists them, the keys of a block likewise, and cuts all their pairs into squares. A square is computed whole if at least one pair in it may be seen.
+# The page divided a full text under a causal mask. Besides contiguous and zigzag there's **striped** (section 15.8), where token $i$ goes to rank $i$ modulo $P$. Real jobs differ. A batch holds a text that fills only half of its places, or the layers have a sliding window. And a kernel doesn't compute single pairs but **tiles**. It takes a rank's queries in the order in which the division lists them, the keys of a block likewise, and cuts all their pairs into squares. A square is computed whole if at least one pair in it may be seen.
 #
 # `pair_table(positions, seen, tile)` simulates a ring under any mask. It counts the pairs that each rank (row) computes in each step (column), in tiles of `tile` times `tile` pairs. As on the page, all ranks wait for one another after every step, so the **time** of a ring is the largest number of each column, added up. All three masks are causal and for 96 places:
 
@@ -857,7 +864,7 @@ else:
 # ### 15.10 · When sending hides behind work
 # 1 point · difficulty 2 of 5 · 3 minutes · core
 #
-# A chip does 300 · 10¹² operations a second and sends 60 · 10⁹ bytes a second. Keys and values have 2 bytes a number, and four query heads share a key/value head. The mask is causal and the layout zigzag, and a kernel computes only what may be seen. How many tokens must a rank have, at least, so that sending costs no time, forward?
+# A chip does 300 · 10¹² operations a second and sends 60 · 10⁹ bytes a second. Keys and values have 2 bytes a number, and four query heads share a key/value head. The mask is causal and the layout zigzag, and each rank computes only what may be seen. How many tokens must a rank have, at least, so that sending costs no time, forward?
 #
 # - **a.** From about 625.
 # - **b.** From about 1,250.

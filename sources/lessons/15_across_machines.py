@@ -42,13 +42,13 @@ from course_utils.multi_head import MultiHeadAttention, repeat_kv
 from course_utils.results import read_rows
 from course_utils.training import seed_everything
 from course_utils.widgets.ring_steps import chunk_middles, colored_tokens, draw_scores
-from course_utils.widgets.ring_steps import name_shades
+from course_utils.widgets.ring_steps import name_shades, number_steps
 
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=88)
 torch.set_num_threads(1)
 
 # %% [markdown]
-# A model can be too large for one machine, and so can a text. Then several machines share the work, and each sends the others what they need. In this lesson a few processes on your own computer play the machines. None of them can see into another, and all that it learns is what it's sent. Such a process is called a **rank**, and so is its number. On a real cluster every machine would run the same function.
+# A model can be too large for one machine, and so can a text. Then several machines share the work, and each sends the others what they need. In this lesson a few processes on your own computer play the machines. None can see into another. Each knows only what it is sent. Such a process is called a **rank**, and so is its number. On a real cluster every machine would run the same function.
 #
 # **You will learn to**
 #
@@ -103,7 +103,7 @@ print(f"{seconds:.1f} s, including starting and stopping three Pythons")
 #
 # `dist.all_reduce` is a **collective** operation, one that all ranks call together. Their tensors are added up, and each rank waits until it has the sum. For tensors on the CPU, a library inside PyTorch called **gloo** does the sending.
 #
-# On real machines a launcher such as `torchrun` starts one rank for each GPU, and NVIDIA's library NCCL sends from GPU to GPU. Here, and in Colab, all ranks share one machine, which gives you the right numbers, but can't run faster than this computer's cores allow.
+# On real machines a launcher such as `torchrun` starts one rank for each GPU, and NVIDIA's library NCCL sends from GPU to GPU. Here, and in Colab, all ranks share one machine. The numbers come out right, but nothing runs faster than its cores allow.
 #
 # What if a rank crashes before it gets to the collective call? The others wait, or they fail with a message about a closed connection. `run_on_ranks` ends them all and names a rank that failed:
 
@@ -140,13 +140,13 @@ plotting.show(
 #
 # $$\operatorname{MultiHead}(x) = \sum_{r=0}^{P-1} \operatorname{heads}_r(x)\, W_{o,r} + b_o .$$
 #
-# Here $W_{o,r}$ holds the rows of $W_o$ for those heads, and $b_o$ is added once. The sum over ranks is one `all_reduce`:
+# Here $W_{o,r}$ holds the rows of $W_o$ for those heads, and $b_o$ is added once. Take one token and two heads of size 1, and leave $b_o$ out. Head 0 makes a 3 and head 1 a 5, and the two rows of $W_o$ are $(1, 0)$ and $(2, 1)$. Rank 0 has $3 \cdot (1, 0) = (3, 0)$ and rank 1 has $5 \cdot (2, 1) = (10, 5)$. Neither is the layer's output, but their sum is, $(13, 5)$. On real ranks that sum is one `all_reduce`:
 
 # %%
 plotting.show(diagrams.tensor_parallel(num_heads=4, num_kv_heads=2, P=2))
 
 # %% [markdown]
-# *The numbers are heads. $W_k$ and $W_v$ are drawn as one, and each has two key/value heads. Colored is what a rank keeps.* This is **tensor parallelism** (Shoeybi et al., 2019). Mind that `nn.Linear` stores its matrix transposed. What is a column in the formula is a row of `weight`, and the other way around. First we try it without any processes, on two parts:
+# *The numbers are heads, four of queries and two of keys and values. Colored is what a rank keeps.* This is **tensor parallelism** (Shoeybi et al., 2019). Mind that `nn.Linear` stores its matrix transposed. What is a column in the formula is a row of `weight`, and the other way around. First we try it without any processes, on two parts:
 
 # %%
 seed_everything(0)
@@ -161,7 +161,7 @@ print("  of the sum, below 1e-12", bool((total - whole(x)).abs().max() < 1e-12))
 # %% [markdown]
 # **Do exercise 15.1 now (12 minutes, {{exercises_link}}), then read on.**
 #
-# Going backward, every term of a sum gets the sum's gradient unchanged, so each rank can go back through its own heads by itself. The gradients of its own weights stay at home, as long as no other rank has a copy of these weights. Of the gradient of $x$ it gets only its heads' share, and a second `all_reduce` (the dashed arrow) adds up the shares:
+# Going backward, every term of a sum gets the sum's gradient unchanged, so each rank can go back through its own heads by itself. The gradients of its own weights stay at home, as long as no other rank has a copy of these weights. Of the gradient of $x$ it gets only its heads' share, and a second `all_reduce` (dashed in the figure) adds up the shares:
 
 
 # %%
@@ -189,7 +189,7 @@ for rank, (output, d_x) in enumerate(ranks):
 x = x.detach()
 
 # %% [markdown]
-# How much does an `all_reduce` send? In a ring, the tensor is cut into $P$ parts. For $P - 1$ steps each rank hands on one part to be added up, and for $P - 1$ more a finished one. That makes $2\,(P-1)/P$ times the tensor's bytes (Patarasuk and Yuan, 2009). With 4 ranks and 12 MB it's six times 3 MB, 18 MB in all. However many ranks there are, it stays below twice the tensor. "An all_reduce, message by message", *more*, runs the first half.
+# How much does each rank send in an `all_reduce`? In a ring, the tensor is cut into $P$ parts. For $P - 1$ steps each rank hands on one part to be added up, and for $P - 1$ more a finished one. That makes $2\,(P-1)/P$ times the tensor's bytes (Patarasuk and Yuan, 2009). With 4 ranks and 12 MB each rank sends six parts of 3 MB, 18 MB. However many ranks there are, it stays below twice the tensor. "An all_reduce, message by message", *more*, runs the first half.
 #
 # Two limits remain. There are only so many heads. If there are fewer key/value heads than ranks (lesson 07), several ranks need a copy of the same one, and in training they must add up their gradients of it. And the tokens aren't divided at all: each rank has $x$ of **all tokens**. For a long text we have to cut the other way.
 
@@ -197,7 +197,9 @@ x = x.detach()
 # ## 15.3 Merge two partial results
 # *Core · 7 minutes*
 #
-# In lesson 04 a running sum let us compute the softmax online, block by block. The same idea works for keys that lie on different machines. Each part of the keys gives two things, its own output $o$, already divided by the sum of exponentials over its own scores $s_j$, and the logarithm of that sum, called `lse` in code (log-sum-exp):
+# In lesson 04 a running sum let us compute the softmax online, block by block. The same idea works for keys that lie on different machines. Take two keys on two machines, with scores $0$ and $\ln 3$ and values 4 and 8. Each machine has a single key, so its output is that key's value, 4 or 8. But the exponentials of the scores are 1 and 3. The second counts three times as much, and both keys together give $(1 \cdot 4 + 3 \cdot 8) / 4 = 7$.
+#
+# With more keys it's the same. Each part of the keys gives two things. One is its output $o$, already divided by the sum of the exponentials of its own scores $s_j$. The other is the logarithm of that sum, in code `lse` (log-sum-exp):
 #
 # $$\ell = \ln \sum_j e^{s_j} .$$
 #
@@ -207,7 +209,7 @@ x = x.detach()
 #
 # $$o = \frac{e^{\ell_1}\, o_1 + e^{\ell_2}\, o_2}{e^{\ell_1} + e^{\ell_2}} .$$
 #
-# Take two keys with scores $0$ and $\ln 3$, and values 4 and 8. Their sums are 1 and 3, so the second counts three times as much, and $(4 + 3 \cdot 8) / 4 = 7$:
+# For our two keys $e^{\ell_1} = 1$ and $e^{\ell_2} = 3$, and the formula gives the 7 from above:
 
 # %%
 query, keys = torch.ones(1, 1, 1, 1), torch.tensor([0.0, math.log(3)])
@@ -262,7 +264,7 @@ plotting.show(
 # With $\ell = \ln(e^{\ell_1} + e^{\ell_2})$, which `torch.logaddexp` computes without overflow, the formula becomes $o = e^{\ell_1 - \ell}\, o_1 + e^{\ell_2 - \ell}\, o_2$. No exponent is positive any more. A part with $\ell_1 = -\infty$ gets the share $e^{-\infty} = 0$. If both parts saw nothing, subtract 0 in place of $\ell$, and both shares are 0.
 # </details>
 #
-# Norms and the feed-forward network work on each token alone, so a rank that has a token does all that by itself. Only attention has to send, and for that, merging is all we need. Each rank now keeps its queries, while blocks of keys and values travel. In each step but the last, a rank hands the block that it holds to the next rank, and the last rank hands its block to rank 0. While a block is on its way, the rank attends to it and merges the result with what it has collected so far. Steps are counted from 0, as ranks are. In step 0 each rank has its own block, and after $P$ steps every query has met every key. This is **ring attention** (Liu, Zaharia, Abbeel, 2023). Dividing attention by tokens, in a ring or otherwise, is called **context parallelism**.
+# Norms and the feed-forward network work on each token alone, so a rank that has a token does all that by itself. Only attention has to send, and for that, merging is all we need. Each rank now keeps its queries, while blocks of keys and values travel. In each step but the last, a rank sends a copy of the block that it holds to the next rank, and the last rank sends to rank 0. While the copy is on its way, the rank attends to the block itself and merges the result with what it has collected so far. Then it goes on to the block that has come in meanwhile. Steps are counted from 0, as ranks are. In step 0 each rank has its own block, and after $P$ steps every query has met every key. This is **ring attention** (Liu, Zaharia, Abbeel, 2023). Dividing attention by tokens, in a ring or otherwise, is called **context parallelism**.
 #
 # Here are the four steps of four ranks. Each rank's rows of the scores have its color, strong where it's computing now, pale where it's done, and white where work is still to come. The number is the step:
 
@@ -271,10 +273,7 @@ axes = plotting.new_axes(9.6, 2.9, columns=4)
 row_ring = Ring(layout("contiguous", 48, 4))  # 48 tokens, 12 neighbors on each rank
 for step, ax in enumerate(axes):
     draw_scores(ax, row_ring, step)
-    for rank, done in [(r, s) for r in range(4) for s in range(step + 1)]:
-        middle = 12 * torch.tensor([(rank - done) % 4, rank]) + 5.5  # key, query
-        style = {"ha": "center", "va": "center", "color": "0.2" if done < step else "w"}
-        ax.text(*middle.tolist(), done, **style)
+    number_steps(ax, row_ring, step)
     ax.set_title(f"step {step}")
     ax.set(xlabel="keys, by rank", ylabel="queries, by rank" if step == 0 else "")
 
@@ -305,9 +304,9 @@ print(f"all at once, in the order of the text: {scores.softmax(dim=0) @ values:.
 # %%
 steps = widgets.ring_steps()
 steps.show_first_state(
-    "Step 0, the last is step 3: each rank computes the block of its own keys, on the "
-    "diagonal. Next to it are the ranks in a circle with the keys that they hold, and "
-    "equal bars, since every rank computes equally many pairs."
+    "Step 1, the last is step 3: each rank computes with the keys of the rank before "
+    "it, rank 0 with those of rank 3. Next to the scores are the ranks in a circle with "
+    "the keys that they hold, and equal bars, since all compute equally many pairs."
 )
 
 # %%
@@ -377,7 +376,7 @@ print("as one process:", torch.allclose(torch.cat(outputs, dim=2), expected, ato
 #
 # The other method is to **gather** first. Every rank gets all keys and values, and then attends once. (In exercise 15.4, *more*, you write the gathering as a ring.)
 #
-# The library's `ring_attention` also has masks and a backward pass, in which keys and values go around once more and their gradients travel with them. Let's run it on four ranks, and gathering as well, with a causal mask and two key/value heads for four query heads. `Communicator` counts the bytes. `Ring` holds what all ranks must agree on, who has which tokens and the mask:
+# The library's `ring_attention` also has masks and a backward pass, in which keys and values go around once more and their gradients travel with them. Let's run it on four ranks, and gathering as well, with a causal mask and two key/value heads for four query heads. `Communicator` counts the bytes. `Ring` holds what all ranks must agree on: who has which tokens, and which mask.
 
 # %%
 B, H, H_KV, L, D, P = 2, 4, 2, 48, 6, 4
@@ -428,7 +427,7 @@ for i, way in enumerate(("ring", "gather")):
 # ## 15.5 What is sent, and what is kept
 # *Core · 9 minutes*
 #
-# In both methods every block of keys reaches every rank. How many bytes does each of them send?
+# In both methods every block of keys and values reaches every rank. Let $N$ be the bytes of one rank's keys and values. How many times $N$ does a rank send?
 
 # %%
 widgets.predict(
@@ -445,16 +444,11 @@ for i, name in enumerate(("ring", "gather")):
     assert all(rank[i][2] == sent[name] for rank in ranks)  # as much from the others
     how = "counted" if name == "ring" else "by formula"
     print(f"{name:7} forward, backward:", [n / N for n in sent[name]], "N,", how)
-used = {"all_gather": "gloo's all_gather", "reduce_scatter": "our reduce_scatter"}
-for row in read_rows("traffic"):  # recorded earlier, on Linux
-    if row["operation"] in used:
-        ratio = float(row["measured"]) / float(row["counted"])
-        print(f"{used[row['operation']]} really sent {ratio:.2f} times the formula")
 more = "in the ring" if sum(sent["ring"]) > sum(sent["gather"]) else "in gathering"
 widgets.came_out("15.B", "as many in both" if len(set(sent.values())) < 2 else more)
 
 # %% [markdown]
-# $N$ is the size, in bytes, of one rank's keys and values. The ring's numbers are counted, hop by hop. Gathering takes two collective operations, an `all_gather` forward, and backward a `reduce_scatter`, which adds up all ranks' gradients and gives each rank its own. Its numbers here are a formula's, as all are in the next figure. The last two lines were measured on four ranks. Forward, gathering sent what the formula says, and backward a quarter more (section 15.9 looks for the reason).
+# The ring's numbers are counted, hop by hop. Gathering takes two collective operations. Forward it's an `all_gather`. Backward it's a `reduce_scatter`, which adds up the gradients of all ranks and gives each rank its own. Gathering's numbers come from a formula, and so do all in the next figure. Section 15.9 (*more*) has measured what our gathering really sends: forward as much as the formula says, backward a quarter more.
 #
 # **Forward** both send $(P-1)\,N$, since either way every block has to reach the other $P - 1$ ranks, whole. Under our causal mask the last rank's keys are of no use to the others, and both methods send them anyway.
 #
@@ -503,13 +497,32 @@ for name, there, back in (("heads", 8 * 7, 8 * 7), ("ring", 7, 15), ("gather", 7
     print(f"{name:6} forward {both[0]}, backward {both[1]}")
 
 # %% [markdown]
-# Without shared keys, dividing by heads sends less than a ring, forward and backward together. Sharing keys makes tokens the cheaper cut. By heads it changes nothing, since outputs are sent. All this is attention alone. In training, ranks that divide tokens must also add up the gradients of the model's weights, as in data parallelism.
+# Without shared keys, dividing by heads sends less than a ring, forward and backward together. Sharing keys soon makes tokens the cheaper cut. By heads it changes nothing, since outputs are sent. All this is attention alone. In training, ranks that divide tokens must also add up the gradients of the model's weights, since each of them has all the weights.
 #
 # **Who waits?** Bytes aren't everything. By heads no rank waits under a causal mask, since all have the same tokens to look at. But our `all_reduce` begins when all of attention is done, so it can't hide behind it. What a ring sends forward can (section 15.7).
 #
 # Gathering sends less than a ring in all. But our version can't start computing until everything has arrived, so all its sending adds to the running time.
 #
-# **What is kept?** Gathering costs **memory**. Besides its own keys and values, a rank of the ring has one block in hand and one arriving, which is $2N$. The more ranks there are, the smaller that gets, so the text can grow with the ranks. A rank that gathers has $P N$, the keys and values of the whole text, however many ranks there are. A rank that divides by heads also covers the whole text, but only for its own heads, which is $N$. On top of that come the scores, for one block a table of $L/P$ times $L/P$ numbers. That's why in practice a rank goes through its block in smaller ones, as in lesson 14. All in one table:
+# **What is kept?** Gathering costs **memory**. Besides its own keys and values, a rank of the ring has one block in hand and one arriving, which is $2N$. The more ranks there are, the smaller that gets, so the text can grow with the ranks. A rank that gathers has $P N$, the keys and values of the whole text, however many ranks there are. A rank that divides by heads also covers the whole text, but only for its own heads, which is $N$. In the layer above $N$ is 67 MB on 8 ranks. There the ring holds $3 \cdot 67 = 201$ MB with its own, gathering $9 \cdot 67 = 604$ MB, and dividing by heads 67 MB. With more ranks:
+
+# %%
+axes = plotting.new_axes(9.6, 2.4, columns=3)
+for ax, P in zip(axes, (8, 32, 64), strict=True):
+    N = 8 * real_N / P / 1e6  # MB
+    held = {"heads": max(N, real_N / 1e6), "ring": 3 * N, "gather": (1 + P) * N}
+    for place, megabytes in enumerate(held.values()):
+        ax.barh(place, megabytes, color="0.35")
+        ax.text(megabytes, place, f" {megabytes:.0f}", va="center")
+    ax.set_yticks(range(3), held), ax.invert_yaxis()
+    ax.set(title=f"{P} ranks", xlabel="keys and values at hand, MB", xlim=(0, 760))
+plotting.show(
+    axes[0],
+    "Keys and values that a rank has at hand, in MB. On 8 ranks: heads 67, ring 201, "
+    "gather 604. On 32: 67, 50 and 554. On 64: 67, 25 and 545.",
+)
+
+# %% [markdown]
+# *The ring's share shrinks with every rank. By heads it stays that of one key/value head, and gathering always holds the whole text.* On top of that come the scores. For one block of a ring they're a table of $L/P$ times $L/P$ numbers, in gathering $L/P$ times $L$, and by heads $L$ times $L$ for each head. That's why in practice all three go through the keys in smaller blocks, as in lesson 14. All in one table:
 #
 # | | by heads | ring | gathering |
 # |---|---|---|---|
@@ -527,7 +540,7 @@ for name, there, back in (("heads", 8 * 7, 8 * 7), ("ring", 7, 15), ("gather", 7
 # ## 15.6 A causal mask, and who has to wait
 # *Core · 6 minutes*
 #
-# A causal mask hides nearly half of all pairs of a query and a key, so nearly half of the work could be saved. How much of it does a ring save? Four ranks hold 48 tokens, twelve neighbors each (a **contiguous** layout), and no rank starts a step before all have finished the one before, so a step takes as long as the rank with the most to do. Our library skips a rank's pairs in a step if all of them are hidden, and else computes them all.
+# A causal mask hides nearly half of all pairs of a query and a key, so nearly half of the work could be saved. How much of it does a ring save? Four ranks hold 48 tokens, each of them twelve neighbors. That's a **contiguous** layout. No rank starts a step before all have finished the last one, so a step takes as long as its busiest rank. If all pairs of a rank in a step are hidden, our library skips them. Otherwise it computes them all.
 
 # %%
 widgets.predict(
@@ -537,7 +550,7 @@ widgets.predict(
 )
 
 # %% [markdown]
-# There's another way to deal out the tokens. **Zigzag** cuts the text into $2P$ chunks and gives each rank two of them. Rank 0 gets the first and the last, rank 1 the second and the second-to-last, and so on. So where the queries of one rank meet the keys of another, there are four pairs of chunks, of which the library skips those that are hidden entirely. Each color is a rank:
+# There's another way to deal out the tokens. **Zigzag** cuts the text into $2P$ chunks and gives each rank two of them. Rank 0 gets the first and the last, rank 1 the second and the second-to-last, and so on. Where the queries of one rank meet the keys of another, there are now four pairs of chunks, and the library skips each pair that is hidden entirely. In the picture each color is a rank:
 
 # %%
 layouts = ("contiguous", "zigzag")
@@ -553,7 +566,7 @@ ax.set_yticks(range(2), layouts), ax.set_xlabel("position in the text")
 plotting.show(
     ax,
     "Who holds which of 48 tokens. Contiguous: twelve neighbors for each rank. "
-    "Zigzag: two runs of six, equally far from the beginning and from the end.",
+    "Zigzag: two chunks of six, equally far from the beginning and from the end.",
 )
 
 # %%
@@ -572,20 +585,21 @@ for name in ("contiguous", "zigzag"):
 widgets.came_out("15.C", came_out)
 
 # %% [markdown]
-# Here is what each rank does in step 1. Hatched pairs are hidden by the mask, but the library computes them anyway, along with the rest of their chunk:
+# Here are steps 0 and 1, a number for each step. Hatched pairs are hidden by the mask, but the library computes them anyway, along with the rest of their chunk:
 
 # %%
 axes = plotting.new_axes(7.5, 3.9, columns=2)
 for ax, name in zip(axes, ("contiguous", "zigzag"), strict=True):
-    draw_scores(ax, Ring(layout(name, L, 4), causal=True), 1)
-    ax.set_title(f"{name}, step 1")
+    ring = Ring(layout(name, L, 4), causal=True)
+    draw_scores(ax, ring, 1), number_steps(ax, ring, 1)
+    ax.set_title(f"{name}, after step 1")
 name_shades(axes[0].figure, (0.02, 1.0), columns=5, causal=True)
 plotting.show(
     axes[0],
-    "The scores in step 1, a color for each rank, strong where it computes now and "
-    "pale where it has before; gray is hidden, and hatched where it's computed "
-    "anyway. Contiguous: ranks 1 to 3 have a whole "
-    "block, rank 0 nothing. Zigzag: each of the four ranks has half a block.",
+    "The scores after step 1, a color for each rank, strong where it computes in "
+    "step 1 and pale where it has in step 0; gray is hidden, and hatched where it's "
+    "computed anyway, which is in step 0. Contiguous: in step 1 ranks 1 to 3 have a "
+    "whole block, rank 0 nothing. Zigzag: each of the four ranks has half a block.",
 )
 
 # %% [markdown]
@@ -601,9 +615,9 @@ plotting.show(
 # ## 15.7 On paper: a real cluster
 # *Core · 7 minutes*
 #
-# While a rank attends to one block, the next one is on its way. If it arrives before the rank is done, the sending is free.
+# While a rank attends to one block and sends a copy on, the next block is on its way to it. If that arrives before the rank is done, the sending is free.
 #
-# When is that so? A rank with $n = L / P$ tokens computes $4\,n^2 d$ operations for each head of size $d$ in a step: two matrix products of $n^2 d$ multiplications and as many additions each. Exponentials and merging are left out. Meanwhile it sends $2\,n\,d$ numbers of 2 bytes. If each rank does $F$ operations and sends $S$ bytes a second, sending is hidden as soon as
+# When is that so? A rank with $n = L / P$ tokens does $4\,n^2 d$ operations in a step, for each head of size $d$. There are two matrix products, and each takes $n^2 d$ multiplications and as many additions. Exponentials and merging are left out. Meanwhile it sends $2\,n\,d$ numbers of 2 bytes. If each rank does $F$ operations and sends $S$ bytes a second, sending is hidden as soon as
 #
 # $$\frac{4\,n^2 d}{F} \ge \frac{4\,n\,d}{S} , \qquad\text{so}\qquad n \ge \frac{F}{S} .$$
 #
@@ -634,7 +648,7 @@ draw_steps(ax, 8, 0.7, top=3.5), draw_steps(ax, 4, 1.4, top=1.0)
 names = ["8 ranks, n = 0.7 F / S: computing", "sending"]
 names += ["4 ranks, n = 1.4 F / S: computing", "sending"]
 ax.set_yticks([3.9, 2.9, 1.4, 0.4], names)
-ax.set(xlim=(0, 8), xlabel="time, in steps with n = F / S")
+ax.set(xlim=(0, 8), xlabel="time (1: computing a block of F / S tokens)")
 plotting.show(
     ax,
     "Bars in time. Above, with short blocks, sending goes on without a gap, and after "
@@ -643,7 +657,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# *Eight ranks are faster than four, but not twice as fast, because they wait for what is sent (hatched).*
+# *Eight ranks are done at 5.4 and four at 7.8. So eight are faster, but not twice as fast, because they wait for what is sent (hatched).*
 
 # %% [markdown]
 # The table shows the machines of the ring attention paper (its table 2) at peak speed. NVLink connects the GPUs within a machine, InfiniBand connects machines, and TPUs are Google's chips. Read the first line like this: with A100s on NVLink a rank needs 1,040 tokens, 260 if four query heads share their keys, and 520 if there's also a causal mask, in zigzag:
@@ -659,7 +673,7 @@ for cluster in CLUSTERS:
 # %% [markdown]
 # Why twice as many tokens under the mask? In zigzag every step after the first computes half of the pairs, $2\,n^2 d$ operations, and still sends whole blocks. So $2\,n^2 d / F \ge 4\,n\,d / (g S)$, and $n$ doubles.
 #
-# For InfiniBand the paper prints 24.5 thousand, but its own two columns give 24,960. An H100, newer than these chips, does 989 · 10¹² operations and sends 50 GB a second, so it would need 19,780 tokens.
+# For InfiniBand the paper prints 24.5 thousand, but its own two columns give 24,960. An H100, newer than the A100, does 989 · 10¹² operations a second by its data sheet. With InfiniBand of 50 GB a second it would need 19,780 tokens.
 #
 # How much do more ranks speed up a text of a million tokens?
 
@@ -712,7 +726,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# *Beyond $g L S / F$ ranks (dotted lines) a longer ring gains less than one percent here, and a very long one gives nearly all of that back.* The blocks have become too short to hide what is sent, and each rank still has to receive nearly all keys and values of the text, whatever $P$ is. Gathering, as modeled here, receives as much and computes only after that, so its time is the sum of the two and the ring's the larger one. At the bend it takes twice as long, and far from the bend it takes little more than the ring.
+# *Beyond $g L S / F$ ranks (dotted lines) a longer ring gains less than one percent.* The blocks have become too short to hide what is sent, and each rank still has to receive nearly all keys and values of the text, whatever $P$ is. Gathering, as modeled here, receives as much but computes only after that. Its time is the sum of the two, the ring's only the longer one. At the bend that makes it twice as long, and far from the bend it hardly matters.
 #
 # All this is for the forward pass, without a mask. The ring's times are lower bounds. No machine reaches its peak, and starting a message takes time, too. The *speedups* could be off either way. If the chips did only half of their peak, the single rank that we compare with would be slower too, and the flat part would lie twice as high.
 #
@@ -739,7 +753,7 @@ widgets.predictions()
 # | $o$, $\ell$ (`lse`) | output over some keys, log of their sum of exponentials | `(B, H, n, d_v)`, `(B, H, n)` |
 # | $N$ | bytes of a rank's keys and values | |
 # | $H$, $H_{kv}$, $g$ | query heads, key/value heads, query heads that share one | |
-# | $\bar o_i$, $d$ | gradient of the output at query $i$, size of a head | |
+# | $d$ | size of a head | |
 # | $F$, $S$ | operations and bytes per second | |
 
 # %% [markdown]
@@ -797,7 +811,7 @@ for length in (48, 192, 768):
 # ## 15.9 An all_reduce, message by message
 # *More · 5 minutes*
 #
-# Each rank cuts its tensor into $P$ parts. For $P - 1$ steps, each hands one part on, and adds the part that arrives to its own. After that each rank has one part of the sum, finished: rank $r$ has part $r + 1$, and the last rank part 0. But for the order of the parts this is a `reduce_scatter`. In $P - 1$ more steps the finished parts go around, which is the gathering of exercise 15.4. Here is the first half:
+# Each rank cuts its tensor into $P$ parts. For $P - 1$ steps, each hands one part on, and adds the part that arrives to its own. After that each rank has one part of the sum, finished: rank $r$ has part $r + 1$, and the last rank part 0. Apart from the order of the parts, this is a `reduce_scatter`. In $P - 1$ more steps the finished parts go around, which is the gathering of exercise 15.4. Here is the first half:
 
 
 # %%
@@ -851,7 +865,9 @@ plotting.show(
 )
 
 # %% [markdown]
-# So this half sends half of the formula, and the other half sends as much again. Between the two, a rank holds $1/P$ of the sum. There Megatron-LM computes what acts on each token alone (norms, dropout), and calls that sequence parallelism (Korthikanti et al., 2022). Does gloo send as much? Our `Communicator` adds up what it hands to the next rank, and for a collective operation it adds the formula. On Linux one can ask the system how many bytes really went from process to process (`python -m experiments traffic`):
+# So this half sends half of the formula, and the other half sends as much again. Between the two, each rank holds $1/P$ of the sum. In that moment Megatron-LM computes what acts on each token alone, norms and dropout, and calls that sequence parallelism (Korthikanti et al., 2022).
+#
+# Does gloo send as much? Our `Communicator` adds up what it hands to the next rank, and for a collective operation it adds the formula. On Linux one can ask the system how many bytes really went from process to process (`python -m experiments traffic`):
 
 # %%
 for row in read_rows("traffic"):
@@ -935,7 +951,7 @@ for P in (2, 4, 8, 16, 32, 64):
 # ## What is kept, measured
 # *More · 5 minutes*
 #
-# Keys and values aren't all. A rank also has its queries, its output, and at least one table of weights, for its queries and the keys that it attends to at once. A ring holds eight tensors of $L / P$ tokens each (query, key, value, output, two in hand, two arriving), and gathering $4 + 2P$. For one head of size 16 and 1,024 tokens:
+# A rank holds more than keys and values. It also has its queries, its output, and at least one table of weights, for its queries and the keys that it attends to at once. A ring holds eight tensors of $L / P$ tokens each (query, key, value, output, two in hand, two arriving), and gathering $4 + 2P$. For one head of size 16 and 1,024 tokens:
 
 # %%
 def kilobytes(P, count, keys_at_once, L=1024, d=16):
@@ -999,13 +1015,18 @@ for name, attend in methods.items():
     print(f"{name}: kept for the way back, in kB", rows[:, 1].round().int().tolist())
 
 # %%
+for direction, found in (("forward", forward), ("backward", back)):
+    last = {name: round(x[-1].item()) for name, x in found.items()}
+    print(f"{direction}, kB on 64 ranks: {last}")
+
+# %%
 axes = plotting.new_axes(9.6, 3.6, columns=2)
 labels = {"xlabel": "ranks", "ylabel": "most at once, kB"}
 both = {"forward": forward, "backward": back}
 for ax, (title, curves) in zip(axes, both.items(), strict=True):
     plotting.curves(torch.tensor(counts), curves, ax=ax, **labels)
     ax.loglog(), ax.axhline(2 * 1024 * 16 * 4 / 1000, color="0.4", ls=":", lw=1)
-    ax.text(2, 100, "all keys and values", va="top", fontsize=9)
+    ax.text(2, 140, "all keys and values", fontsize=9)
     if title == "backward":
         ax.axhline(4 * 1024 * 16 * 4 / 1000, color="0.4", ls=":", lw=1)
         ax.text(2, 280, "and their gradients", fontsize=9)
@@ -1021,13 +1042,10 @@ plotting.show(
     "then flattens. Gathering with whole tables lies above both.",
 )
 
-# %%
-for direction, found in (("forward", forward), ("backward", back)):
-    last = {name: round(x[-1].item()) for name, x in found.items()}
-    print(f"{direction}, kB on 64 ranks: {last}")
-
 # %% [markdown]
-# *Dotted: the keys and values of the whole text, 131 kB, which every rank that gathers has, however many ranks there are.* Attending to all of them at once makes tables of shape $(L/P, L)$. Block by block they have shape $(L/P, L/P)$. On two ranks one such small table takes 1,049 kB, so there it's the tables that count. But twice as many ranks make a table a quarter as large. Soon little is left but the gathered keys and values, and those don't shrink. So the third curve turns flat at the dotted line, backward at the second one, twice as high, where there's room for their gradients, too. On 64 ranks it lies at ten to twelve times the memory of the ring. With whole tables it's more than twenty times. A fused **kernel**, one program on the chip for all of attention, would make no tables at all. What an operation uses inside itself for a moment isn't counted here.
+# *Dotted: the keys and values of the whole text, 131 kB, which every rank that gathers has, however many ranks there are.*
+#
+# Attending to all of them at once makes tables of shape $(L/P, L)$. Block by block they have shape $(L/P, L/P)$. On two ranks one such small table takes 1,049 kB, so there it's the tables that count. But twice as many ranks make a table a quarter as large. Soon little is left but the gathered keys and values, and those don't shrink. So the third curve turns flat at the dotted line, backward at the second one, twice as high, where there's room for their gradients, too. On 64 ranks it lies at ten to twelve times the memory of the ring. With whole tables it's more than twenty times. A fused **kernel**, one program on the chip for all of attention, would make no tables at all. What an operation uses inside itself for a moment isn't counted here.
 #
 # All three compute the attention weights again on the way back, so no table is kept. In the ring, each rank keeps only its own query, key, value and output, and its `lse`. Gathering keeps all keys and values as well. It could throw them away and gather again, which costs another $(P-1)\,N$.
 
@@ -1035,7 +1053,7 @@ for direction, found in (("forward", forward), ("backward", back)):
 # ## The way back
 # *More · 4 minutes*
 #
-# The attention weights are made again, block by block, as in lesson 14. A weight is $a_{ij} = e^{s_{ij} - \ell_i}$, where $\ell_i$ is the final `lse` of query $i$, over **all** keys. If a score $s_{ij}$ rises a little, the output $o_i = \sum_j a_{ij} v_j$ changes by $a_{ij}\,(v_j - o_i)$ times that little. So with the output's gradient $\bar o_i$ the gradient with respect to the score is $a_{ij}\,(\bar o_i v_j^\top - \bar o_i o_i^\top)$. Only $k_j$ and $v_j$ come from another rank.
+# On the way back the attention weights are computed again, block by block, as in lesson 14. A weight is $a_{ij} = e^{s_{ij} - \ell_i}$, where $\ell_i$ is the final `lse` of query $i$, over **all** keys. If a score $s_{ij}$ rises a little, the output $o_i = \sum_j a_{ij} v_j$ changes by $a_{ij}\,(v_j - o_i)$ times that little. So with the output's gradient $\bar o_i$ the gradient with respect to the score is $a_{ij}\,(\bar o_i v_j^\top - \bar o_i o_i^\top)$. Only $k_j$ and $v_j$ come from another rank.
 #
 # Here it is without a mask and with as many key/value heads as query heads. Queries, outputs, their gradients and `lse` stay at home. Keys and values go around again, and each rank adds its part to the gradients that travel with them. At the end those need one more hop, home:
 
@@ -1112,13 +1130,13 @@ print(f"blocks of {block:,} tokens, and {needed:,.0f} would hide the sending")
 # %% [markdown]
 # That's eight times what rings alone reach, since each rank now sends an eighth as much. But the blocks are too short again, so it's only a third of what dividing by all 32 heads reached with all-to-alls. So with a link for each GPU, divide the heads until the blocks are long enough to hide the sending. Here that takes all 32. Where the eight of a machine share one link to the others, that link has as much to send as before, and nothing is gained over rings alone.
 #
-# Eight ways make sense where there are just eight key/value heads, and sharing those moves the bend, as in the figure of section 15.7. Llama 3's longest texts were divided by heads among 8 GPUs, and by tokens among 16 such groups (table 4 of its paper). But Llama 3 gathers, and has no rings.
+# Dividing by eight makes sense where there are only eight key/value heads. With so few the ring also sends less, which moves the bend (figure in section 15.7). Llama 3's longest texts were divided by heads among 8 GPUs, and by tokens among 16 such groups (table 4 of its paper). But Llama 3 gathers, and has no rings.
 
 # %% [markdown]
 # ## Sending while you compute, by the clock
 # *More · 4 minutes*
 #
-# Does a step really take the longer of the two times, and not their sum? Between processes on one computer you can't see that well, as sending may take time from the same cores. So we imitate a link by a delay: what is sent arrives after as many seconds as its bytes need. We give it a speed at which blocks of 512 tokens would just be hidden if each were computed as fast as the fastest of forty. With 4 bytes a number that's $n = 2F/S$.
+# Does a step really take the longer of the two times, and not their sum? Between processes on one computer you can't see that well, as sending may take time from the same cores. So we imitate a link by a delay: what is sent arrives after as many seconds as its bytes need. We time forty blocks of 512 tokens and take the fastest. Then we choose the link's speed so that sending such a block takes just as long. With 4 bytes a number, the break-even is at $n = 2F/S$.
 
 
 # %%
@@ -1154,7 +1172,7 @@ operations = 4 * 4 * 512**2 * 64  # of a step with 512 tokens, in four heads
 fastest = min(step_seconds(512, math.inf) for _ in range(40))
 bandwidth = 2 * operations / fastest / 512
 print("milliseconds  computing  sending  their sum  a step  waiting first")
-for n in (128, 256, 512, 768):
+for n in (128, 256, 512):
     ways = ((math.inf, False), (bandwidth, False), (bandwidth, True))  # in turn
     rounds = [[step_seconds(n, *way) for way in ways] for _ in range(15)]
     computing, step, waiting = (1000 * min(x) for x in zip(*rounds, strict=True))
