@@ -94,8 +94,9 @@ def number_steps(ax: Axes, ring: Ring, now: int) -> None:
             keys = ring.layout.positions((rank - step) % ring.layout.P).double()
             for tile in ring.tiles(rank, step):
                 middle = keys[tile.keys].mean(), queries[tile.queries].mean()
-                color = "white" if step == now else "0.2"
-                ax.text(*map(float, middle), str(step), ha="center", va="center", color=color)
+                face = strong_and_pale(rank)[0 if step == now else 1].tolist()  # around the number there's no hatching
+                style = {"color": "white" if step == now else "0.2", "bbox": {"fc": face, "ec": "none", "pad": 1.5}}
+                ax.text(*map(float, middle), str(step), ha="center", va="center", **style)
 
 
 def name_shades(figure: Figure, corner: tuple[float, float], columns: int, *, causal: bool) -> None:

@@ -11,7 +11,7 @@
 #
 # By the end you can divide attention among several machines, by heads or by tokens, and say how many bytes that costs.
 #
-# {{colab_link}} · short path about 119 minutes with its exercises (64 + 55), everything about 4 hours · builds on lessons 04 to 07 and 14
+# {{colab_link}} · short path about 123 minutes with its exercises (68 + 55), everything about 4 hours · builds on lessons 04 to 07 and 14
 
 # %% tags=["setup"]
 import math
@@ -161,7 +161,7 @@ print("  of the sum, below 1e-12", bool((total - whole(x)).abs().max() < 1e-12))
 # %% [markdown]
 # **Do exercise 15.1 now (12 minutes, {{exercises_link}}), then read on.**
 #
-# Going backward, every term of a sum gets the sum's gradient unchanged, so each rank can go back through its own heads by itself. The gradients of its own weights stay at home, as long as no other rank has a copy of these weights. Of the gradient of $x$ it gets only its heads' share, and a second `all_reduce` (dashed in the figure) adds up the shares:
+# Going backward, every term of a sum gets the sum's gradient unchanged, so each rank can go back through its own heads by itself. The gradients of its own weights stay on the rank, unless another rank has a copy of these weights. For $x$ each rank finds only the share of its own heads, and a second `all_reduce` (dashed in the figure) adds up the shares:
 
 
 # %%
@@ -189,7 +189,7 @@ for rank, (output, d_x) in enumerate(ranks):
 x = x.detach()
 
 # %% [markdown]
-# How much does each rank send in an `all_reduce`? In a ring, the tensor is cut into $P$ parts. For $P - 1$ steps each rank hands on one part to be added up, and for $P - 1$ more a finished one. That makes $2\,(P-1)/P$ times the tensor's bytes (Patarasuk and Yuan, 2009). With 4 ranks and 12 MB each rank sends six parts of 3 MB, 18 MB. However many ranks there are, it stays below twice the tensor. "An all_reduce, message by message", *more*, runs the first half.
+# How much does each rank send in an `all_reduce`? Say three ranks have $(1, 2, 3)$, $(10, 20, 30)$ and $(100, 200, 300)$. Around a ring, each hands on one number at a time. After two steps of handing on and adding up, one rank has 111, one 222 and one 333. After two more steps, in which these go around, everyone has all three. Each rank has sent four numbers. With $P$ ranks it's $2\,(P-1)$ parts, each of them a $P$-th of the tensor. That makes $2\,(P-1)/P$ times the tensor's bytes (Patarasuk and Yuan, 2009). With 4 ranks and 12 MB each rank sends six parts of 3 MB, 18 MB. However many ranks there are, it stays below twice the tensor. "An all_reduce, message by message", *more*, runs the first half.
 #
 # Two limits remain. There are only so many heads. If there are fewer key/value heads than ranks (lesson 07), several ranks need a copy of the same one, and in training they must add up their gradients of it. And the tokens aren't divided at all: each rank has $x$ of **all tokens**. For a long text we have to cut the other way.
 
@@ -305,8 +305,8 @@ print(f"all at once, in the order of the text: {scores.softmax(dim=0) @ values:.
 steps = widgets.ring_steps()
 steps.show_first_state(
     "Step 1, the last is step 3: each rank computes with the keys of the rank before "
-    "it, rank 0 with those of rank 3. Next to the scores are the ranks in a circle with "
-    "the keys that they hold, and equal bars, since all compute equally many pairs."
+    "it, rank 0 with those of rank 3. Next to the scores are the ranks in a circle, "
+    "with the keys that they hold, and equal bars: all compute equally many pairs."
 )
 
 # %%
@@ -333,7 +333,7 @@ except StopIteration as end:
 # %% [markdown]
 # At `arriving = yield (x,)` the program pauses and hands its caller the tensors to send. The caller starts the transfer and resumes the program at once with `send`. What it sends in, here a function, is the value of the `yield`. Calling `arriving()` gives the tensors that have come in, and waits for them if it must. When the program returns, Python hands its result over in a `StopIteration`.
 #
-# On real processes `run_in_ring` does this on each rank, with a `Communicator` that sends and receives. For a simulation, `run_in_lockstep` takes all ranks in turn in one process:
+# On real processes `run_in_ring` does this on each rank, with a `Communicator` that sends and receives. For a simulation, `run_in_lockstep` takes all ranks in turn in one process, one step of each and then the next:
 
 
 # %%
@@ -374,7 +374,7 @@ print("as one process:", torch.allclose(torch.cat(outputs, dim=2), expected, ato
 # %% [markdown]
 # With a mask a rank must know which of the newly arrived keys each of its queries may see. **Do exercise 15.3 now (17 minutes), then read on.** There you write a rank's step under a mask, for a text of several documents.
 #
-# The other method is to **gather** first. Every rank gets all keys and values, and then attends once. (In exercise 15.4, *more*, you write the gathering as a ring.)
+# The other method is to **gather** first. If three ranks have $a$, $b$ and $c$, then after an **all-gather** each of them has $(a, b, c)$. So every rank gets all keys and values, and then attends once. In exercise 15.4 (*more*) you write the gathering as a ring.
 #
 # The library's `ring_attention` also has masks and a backward pass, in which keys and values go around once more and their gradients travel with them. Let's run it on four ranks, and gathering as well, with a causal mask and two key/value heads for four query heads. `Communicator` counts the bytes. `Ring` holds what all ranks must agree on: who has which tokens, and which mask.
 
@@ -424,8 +424,8 @@ for i, way in enumerate(("ring", "gather")):
 # Outputs and gradients match those of one process, up to rounding.
 
 # %% [markdown]
-# ## 15.5 What is sent, and what is kept
-# *Core · 9 minutes*
+# ## 15.5 What is sent
+# *Core · 8 minutes*
 #
 # In both methods every block of keys and values reaches every rank. Let $N$ be the bytes of one rank's keys and values. How many times $N$ does a rank send?
 
@@ -448,11 +448,11 @@ more = "in the ring" if sum(sent["ring"]) > sum(sent["gather"]) else "in gatheri
 widgets.came_out("15.B", "as many in both" if len(set(sent.values())) < 2 else more)
 
 # %% [markdown]
-# The ring's numbers are counted, hop by hop. Gathering takes two collective operations. Forward it's an `all_gather`. Backward it's a `reduce_scatter`, which adds up the gradients of all ranks and gives each rank its own. Gathering's numbers come from a formula, and so do all in the next figure. Section 15.9 (*more*) has measured what our gathering really sends: forward as much as the formula says, backward a quarter more.
+# The ring's numbers are counted, hop by hop. Gathering takes two collective operations. Forward it's an `all_gather`. Backward it's a `reduce_scatter`. If three ranks have $(1, 2, 3)$, $(10, 20, 30)$ and $(100, 200, 300)$, it leaves the sum 111 on rank 0, 222 on rank 1 and 333 on rank 2. So each rank gets the gradients of its own keys and values, added up over all ranks. The numbers for gathering, and all in the next figure, come from a formula. Section 15.10 (*more*) compares it with what was really sent. Forward the two are equal, and backward it was a quarter more.
 #
 # **Forward** both send $(P-1)\,N$, since either way every block has to reach the other $P - 1$ ranks, whole. Under our causal mask the last rank's keys are of no use to the others, and both methods send them anyway.
 #
-# **Backward** the keys and values of a ring go around again with their gradients. After $P - 1$ hops a block is at the rank just before its owner, so the gradients need one more hop. That makes $(P-1)\,N + P\,N = (2P-1)\,N$. Gathering has kept all the keys and sends only gradients, $(P-1)\,N$. With fewer key/value heads (lesson 07) $N$ shrinks for both.
+# **Backward** the keys and values of a ring go around again with their gradients. After $P - 1$ steps a block is at the rank just before its owner, so the gradients have to be handed on once more. That makes $(P-1)\,N + P\,N = (2P-1)\,N$. Gathering has kept all the keys and sends only gradients, $(P-1)\,N$. With fewer key/value heads (lesson 07) $N$ shrinks for both.
 #
 # **By heads or by tokens?** By heads, an `all_reduce` of the outputs sends $2\,\frac{P-1}{P}$ times $L H d$ numbers, where $d$ is the size of a head and a token has $H d$ numbers. By tokens, a ring sends $P - 1$ times the keys and values of $L / P$ tokens, which is $2\,\frac{P-1}{P}$ times $L H_{kv}\, d$. So they send equally much if every query head has its own keys. If $g$ query heads share their keys, the ring sends $1/g$ as much. Here $g$ is 2:
 
@@ -469,11 +469,14 @@ for ax, g in zip(axes, (1, 2, 8), strict=True):  # query heads that share keys
     sends = {"heads": (P - 1, P - 1), "ring": ((P - 1) / g, (2 * P - 1) / g)}
     sends["gather"] = ((P - 1) / g, (P - 1) / g)
     for place, (there, back) in enumerate(sends.values()):
-        ax.barh(place, there, color="0.35", label="forward")
-        ax.barh(place, back, left=there, color="#8CCBEF", label="backward")
+        forward = ax.barh(place, there, color="0.35", label="forward")
+        backward = ax.barh(place, back, left=there, color="#8CCBEF", label="backward")
+        if there > 1:  # wide enough for a number
+            ax.bar_label(forward, fmt="{:g}", label_type="center", color="white")
+            ax.bar_label(backward, fmt="{:g}", label_type="center")
         ax.text(there + back, place, f" {there + back:g}", va="center")
     ax.set_yticks(range(3), sends), ax.invert_yaxis()
-    ax.set(title=f"g = {g}", xlabel="bytes, in units of N at g = 1", xlim=(0, 12))
+    ax.set(title=f"g = {g}", xlabel="bytes (1: N without sharing)", xlim=(0, 12))
     ax.set_xticks([0, 5, 10])
 
 # %%
@@ -499,37 +502,49 @@ for name, there, back in (("heads", 8 * 7, 8 * 7), ("ring", 7, 15), ("gather", 7
 # %% [markdown]
 # Without shared keys, dividing by heads sends less than a ring, forward and backward together. Sharing keys soon makes tokens the cheaper cut. By heads it changes nothing, since outputs are sent. All this is attention alone. In training, ranks that divide tokens must also add up the gradients of the model's weights, since each of them has all the weights.
 #
-# **Who waits?** Bytes aren't everything. By heads no rank waits under a causal mask, since all have the same tokens to look at. But our `all_reduce` begins when all of attention is done, so it can't hide behind it. What a ring sends forward can (section 15.7).
+# **Who waits?** Bytes aren't everything. By heads no rank waits under a causal mask, since all have the same tokens to look at. But our `all_reduce` starts only after attention, so its sending adds to the time. What a ring sends forward can be hidden behind attention (section 15.8). Gathering sends less than a ring in all. But our version can't start computing until everything has arrived, so all its sending adds to the time, too.
+
+# %% [markdown]
+# ## 15.6 What is kept
+# *Core · 5 minutes*
 #
-# Gathering sends less than a ring in all. But our version can't start computing until everything has arrived, so all its sending adds to the running time.
+# # What must a rank have in memory at once, forward? In a ring it has its own keys and values, which the way back will need again, one block in hand, and one arriving. That's $3N$, and the more ranks there are, the less it is. A rank that gathers has its own and those of the whole text, $N + P N$. By heads a rank also covers the whole text, but only for its own heads, which is $N$.
 #
-# **What is kept?** Gathering costs **memory**. Besides its own keys and values, a rank of the ring has one block in hand and one arriving, which is $2N$. The more ranks there are, the smaller that gets, so the text can grow with the ranks. A rank that gathers has $P N$, the keys and values of the whole text, however many ranks there are. A rank that divides by heads also covers the whole text, but only for its own heads, which is $N$. In the layer above $N$ is 67 MB on 8 ranks. There the ring holds $3 \cdot 67 = 201$ MB with its own, gathering $9 \cdot 67 = 604$ MB, and dividing by heads 67 MB. With more ranks:
+# Take the same layer on 8 ranks, where $N$ is 67 MB. The ring has $3 \cdot 67 = 201$ MB, gathering $9 \cdot 67 = 604$ MB, and dividing by heads 67 MB. But each token also has its features $x$, here $64 \cdot 128$ numbers. By tokens a rank has those of its own, 268 MB. By heads it has those of the whole text, 2,147 MB. Here is all that on 8, 32 and 64 ranks:
 
 # %%
 axes = plotting.new_axes(9.6, 2.4, columns=3)
 for ax, P in zip(axes, (8, 32, 64), strict=True):
-    N = 8 * real_N / P / 1e6  # MB
-    held = {"heads": max(N, real_N / 1e6), "ring": 3 * N, "gather": (1 + P) * N}
-    for place, megabytes in enumerate(held.values()):
-        ax.barh(place, megabytes, color="0.35")
-        ax.text(megabytes, place, f" {megabytes:.0f}", va="center")
+    N, x = 8 * real_N / P / 1e6, 131_072 * 64 * 128 * 2 / 1e6  # MB
+    held = {"heads": (x, max(N, real_N / 1e6)), "ring": (x / P, 3 * N)}
+    held["gather"] = (x / P, (1 + P) * N)
+    for place, (features, keys) in enumerate(held.values()):
+        ax.barh(place, keys, color="0.35", label="keys, values")
+        ax.barh(place, features, left=keys, color="#8CCBEF", label="x")
+        ax.text(keys + features, place, f" {keys + features:,.0f}", va="center")
     ax.set_yticks(range(3), held), ax.invert_yaxis()
-    ax.set(title=f"{P} ranks", xlabel="keys and values at hand, MB", xlim=(0, 760))
+    ax.set(title=f"{P} ranks", xlabel="MB at once, forward", xlim=(0, 2900))
+
+# %%
+shown = [found[:2] for found in axes[2].get_legend_handles_labels()]
+axes[2].legend(*shown, loc="lower right")
 plotting.show(
     axes[0],
-    "Keys and values that a rank has at hand, in MB. On 8 ranks: heads 67, ring 201, "
-    "gather 604. On 32: 67, 50 and 554. On 64: 67, 25 and 545.",
+    "Keys, values and x that a rank has at once, in MB. On 8 ranks: heads 2,215, ring "
+    "470, gather 872. On 32: 2,215, 117 and 621. On 64: 2,215, 59 and 579.",
 )
 
 # %% [markdown]
-# *The ring's share shrinks with every rank. By heads it stays that of one key/value head, and gathering always holds the whole text.* On top of that come the scores. For one block of a ring they're a table of $L/P$ times $L/P$ numbers, in gathering $L/P$ times $L$, and by heads $L$ times $L$ for each head. That's why in practice all three go through the keys in smaller blocks, as in lesson 14. All in one table:
+# *In a ring all of it shrinks as ranks are added. Gathering keeps the keys and values of the whole text, and heads keep its $x$.* So in a ring the text can grow with the ranks. In training there's one more difference, as a gathering that doesn't repeat itself keeps the whole text's keys and values of every layer until the way back.
+#
+# On top of that come the scores. For one block of a ring they're a table of $L/P$ times $L/P$ numbers, in gathering $L/P$ times $L$, and by heads $L$ times $L$ for each head. That's why in practice all three go through the keys in smaller blocks, as in lesson 14. Here are all the answers in one table:
 #
 # | | by heads | ring | gathering |
 # |---|---|---|---|
 # | sends forward | $g\,(P-1)\,N$ | $(P-1)\,N$ | $(P-1)\,N$ |
 # | sends backward | $g\,(P-1)\,N$ | $(2P-1)\,N$ | $(P-1)\,N$ |
-# | features $x$ at hand | of all tokens | of $L / P$ tokens | of $L / P$ tokens |
-# | keys and values at hand | $N$ in all (at least one head's) | its own and $2\,N$ | its own and $P\,N$ |
+# | features $x$ | of all tokens | of $L / P$ tokens | of $L / P$ tokens |
+# | keys and values at once, forward | $N$ in all (at least one head's) | its own and $2\,N$ | its own and $P\,N$ |
 # | hides behind attention | not in our version | forward, if blocks are long enough | not in our version |
 # | who waits under a causal mask | nobody | depends on the layout | nobody, as our version skips nothing |
 # | at most | as many ranks as heads | as many as tokens (zigzag: half) | the same |
@@ -537,10 +552,10 @@ plotting.show(
 # *More on this: exercise 15.5 turns the ring around and lets the queries travel, and "What is kept, measured" counts all that these methods hold at once.*
 
 # %% [markdown]
-# ## 15.6 A causal mask, and who has to wait
+# ## 15.7 A causal mask, and who has to wait
 # *Core · 6 minutes*
 #
-# A causal mask hides nearly half of all pairs of a query and a key, so nearly half of the work could be saved. How much of it does a ring save? Four ranks hold 48 tokens, each of them twelve neighbors. That's a **contiguous** layout. No rank starts a step before all have finished the last one, so a step takes as long as its busiest rank. If all pairs of a rank in a step are hidden, our library skips them. Otherwise it computes them all.
+# A causal mask hides nearly half of all pairs of a query and a key, so nearly half of the work could be saved. How much of it does a ring save? Four ranks hold 48 tokens, each of them twelve neighbors. That's a **contiguous** layout. Suppose that no rank starts a step before all have finished the last one. Then a step takes as long as its busiest rank. Where the queries of one rank meet the keys of another, they form a square of pairs. Our library skips a square that is hidden entirely, and computes all of any other.
 
 # %%
 widgets.predict(
@@ -550,7 +565,7 @@ widgets.predict(
 )
 
 # %% [markdown]
-# There's another way to deal out the tokens. **Zigzag** cuts the text into $2P$ chunks and gives each rank two of them. Rank 0 gets the first and the last, rank 1 the second and the second-to-last, and so on. Where the queries of one rank meet the keys of another, there are now four pairs of chunks, and the library skips each pair that is hidden entirely. In the picture each color is a rank:
+# There's another way to deal out the tokens. **Zigzag** cuts the text into $2P$ chunks and gives each rank two of them. Rank 0 gets the first and the last, rank 1 the second and the second-to-last, and so on. Where the queries of one rank meet the keys of another, they now form four smaller squares, chunk by chunk, and the library skips each of them that is hidden entirely. In the picture each color is a rank:
 
 # %%
 layouts = ("contiguous", "zigzag")
@@ -585,18 +600,18 @@ for name in ("contiguous", "zigzag"):
 widgets.came_out("15.C", came_out)
 
 # %% [markdown]
-# Here are steps 0 and 1, a number for each step. Hatched pairs are hidden by the mask, but the library computes them anyway, along with the rest of their chunk:
+# Here is where the ranks are in step 1, with the number of its step on each square. Hatched pairs are hidden by the mask, but the library computes them anyway, along with the rest of their square:
 
 # %%
 axes = plotting.new_axes(7.5, 3.9, columns=2)
 for ax, name in zip(axes, ("contiguous", "zigzag"), strict=True):
     ring = Ring(layout(name, L, 4), causal=True)
     draw_scores(ax, ring, 1), number_steps(ax, ring, 1)
-    ax.set_title(f"{name}, after step 1")
+    ax.set_title(f"{name}, step 1")
 name_shades(axes[0].figure, (0.02, 1.0), columns=5, causal=True)
 plotting.show(
     axes[0],
-    "The scores after step 1, a color for each rank, strong where it computes in "
+    "The scores in step 1, a color for each rank, strong where it computes in "
     "step 1 and pale where it has in step 0; gray is hidden, and hatched where it's "
     "computed anyway, which is in step 0. Contiguous: in step 1 ranks 1 to 3 have a "
     "whole block, rank 0 nothing. Zigzag: each of the four ranks has half a block.",
@@ -605,14 +620,14 @@ plotting.show(
 # %% [markdown]
 # In the contiguous layout, rank 3 computes all 144 pairs in every step, and the ring takes $4 \cdot 144 = 576$, as it would without a mask. No time is saved. In zigzag every rank has the same amount of work in every step, and the ring takes 324.
 #
-# Why do all have the same? Take rank 1, which has chunks 1 and 6. From rank 0 come chunks 0 and 7: both of its chunks see chunk 0, and neither sees 7. From rank 2 come chunks 2 and 5: chunk 1 sees neither, and chunk 6 sees both. Each time that's two of the four pairs. Now take any rank $r$ and the keys of another rank $r'$. If $r' < r$, both chunks of $r$ see the early chunk of $r'$, and neither sees its late one. If $r' > r$, the early chunk of $r$ sees nothing of $r'$, and its late chunk sees both. Either way it's two of the four pairs. In step 0, with its own keys, each rank computes three. So zigzag takes $(3 + 2\,(P-1)) / (4P) = \tfrac12 + \tfrac1{4P}$ of the time without a mask, and with many ranks nearly half. And if nobody waited for anybody, would the contiguous ring be faster? No, since the last rank has whole blocks in all steps. Now switch on the causal mask in the widget of section 15.4, and watch the bars in both layouts.
+# Why do all have the same? Take rank 1, which has chunks 1 and 6. From rank 0 come chunks 0 and 7: both of its chunks see chunk 0, and neither sees 7. From rank 2 come chunks 2 and 5: chunk 1 sees neither, and chunk 6 sees both. Each time that's two of the four squares. Now take any rank $r$ and the keys of another rank $r'$. If $r' < r$, both chunks of $r$ see the early chunk of $r'$, and neither sees its late one. If $r' > r$, the early chunk of $r$ sees nothing of $r'$, and its late chunk sees both. Either way it's two of the four squares. In step 0, with its own keys, each rank computes three. So zigzag takes $(3 + 2\,(P-1)) / (4P) = \tfrac12 + \tfrac1{4P}$ of the time without a mask, and with many ranks nearly half. And if nobody waited for anybody, would the contiguous ring be faster? No, since the last rank has whole blocks in all steps. Now switch on the causal mask in the widget of section 15.4, and watch the bars in both layouts.
 #
 # The result stays the same, as long as each token carries its position in the text with it. **Do exercise 15.7 now (13 minutes).** There you count each rank's work under any division.
 #
 # *More on this: in exercises 15.6 and 15.8 you write zigzag and find a bug, and exercise 15.9 asks whether zigzag is always the best division. "What a kernel leaves out" counts single pairs.*
 
 # %% [markdown]
-# ## 15.7 On paper: a real cluster
+# ## 15.8 On paper: a real cluster
 # *Core · 7 minutes*
 #
 # While a rank attends to one block and sends a copy on, the next block is on its way to it. If that arrives before the rank is done, the sending is free.
@@ -726,7 +741,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# *Beyond $g L S / F$ ranks (dotted lines) a longer ring gains less than one percent.* The blocks have become too short to hide what is sent, and each rank still has to receive nearly all keys and values of the text, whatever $P$ is. Gathering, as modeled here, receives as much but computes only after that. Its time is the sum of the two, the ring's only the longer one. At the bend that makes it twice as long, and far from the bend it hardly matters.
+# *Beyond $g L S / F$ ranks (dotted lines) a longer ring gains next to nothing, here less than one percent.* The blocks have become too short to hide what is sent, and each rank still has to receive nearly all keys and values of the text, whatever $P$ is. Gathering receives as much, but starts computing only then. So it takes the sum of the two times, and the ring only the longer one. At the bend both are equal, and gathering takes twice as long. Far from the bend one of them is small, and it hardly matters.
 #
 # All this is for the forward pass, without a mask. The ring's times are lower bounds. No machine reaches its peak, and starting a message takes time, too. The *speedups* could be off either way. If the chips did only half of their peak, the single rank that we compare with would be slower too, and the flat part would lie twice as high.
 #
@@ -741,6 +756,7 @@ plotting.show(
 # 3. **Tokens** divide because partial results merge by their `lse`. In a ring a rank has only one block of keys and values in hand and one arriving besides its own. Forward it sends as much as dividing by heads does, or $1/g$ of that where $g$ query heads share their keys.
 # 4. **Counted**, our ring sends $(P-1)\,N$ forward and $(2P-1)\,N$ backward. By its formula, gathering sends as much forward and less backward, and holds more. Zigzag gives every rank the same work under a causal mask.
 # 5. **On paper**, with machines at their peak, for the forward pass without a mask, sending is free once a block has at least $F / (g S)$ tokens, with numbers of two bytes. With a causal mask in zigzag it takes twice as many. Past $g L S / F$ ranks a longer ring gains hardly anything.
+# 6. **Which cut?** By heads, as long as there are heads and a rank can hold $x$ of the whole text. By tokens when the text is too long for that: in a ring where blocks are long enough to hide the sending, by gathering where few key/value heads make it cheap to send and to keep. Both at once where one isn't enough.
 
 # %% tags=["nbval-ignore-output"]
 widgets.predictions()
@@ -783,10 +799,10 @@ widgets.predictions()
 # *Your `merge_parts` and `ring_step` can now run lesson 12's model on four processes: see the payoff at the end of the exercises. Everything below is more.*
 
 # %% [markdown]
-# ## 15.8 What a kernel leaves out
+# ## 15.9 What a kernel leaves out
 # *More · 3 minutes*
 #
-# In section 15.6 we counted whole chunks. Our library skips a chunk that is hidden entirely, and computes all of a chunk that is hidden in part. A kernel works in small squares, **tiles**, and skips each one that is hidden. At best it computes only what may be seen:
+# In section 15.7 we counted whole chunks. Our library skips a chunk that is hidden entirely, and computes all of a chunk that is hidden in part. A **kernel** is one program on the chip that does all of attention. It works in small squares, **tiles**, and skips each one that is hidden. At best it computes only what may be seen:
 
 # %%
 print("time in pairs: whole chunks   only what may be seen")
@@ -808,7 +824,7 @@ for length in (48, 192, 768):
     print(f"{length:3} tokens: {total}, {total['striped'] / total['zigzag']:.3f}")
 
 # %% [markdown]
-# ## 15.9 An all_reduce, message by message
+# ## 15.10 An all_reduce, message by message
 # *More · 5 minutes*
 #
 # Each rank cuts its tensor into $P$ parts. For $P - 1$ steps, each hands one part on, and adds the part that arrives to its own. After that each rank has one part of the sum, finished: rank $r$ has part $r + 1$, and the last rank part 0. Apart from the order of the parts, this is a `reduce_scatter`. In $P - 1$ more steps the finished parts go around, which is the gathering of exercise 15.4. Here is the first half:
@@ -879,7 +895,7 @@ for row in read_rows("traffic"):
 # *Four ranks on one machine, all their bytes together.* Three operations send what we count. `reduce_scatter` sends a quarter more. Our library builds it from four calls of `dist.reduce`. In the last row each part goes straight to the rank that adds it, and that's as many bytes as counted. That points to gloo's `reduce`, which we haven't measured alone.
 
 # %% [markdown]
-# ## 15.10 More ranks than cores
+# ## 15.11 More ranks than cores
 # *More · 4 minutes*
 #
 # The library's ring is a generator like those of section 15.4, so one process can run 64 ranks, step by step. All of them compute and send the same amount:
@@ -897,7 +913,7 @@ print("multiplications a rank:", simulated.multiplications.sum(1).unique().tolis
 # A rank sends keys and values of 8 tokens 63 times, in 2 heads of size 8, which is $63 \cdot 2 \cdot 8 \cdot 2 \cdot 8$ numbers of 4 bytes. It computes 3 pairs of chunks in step 0 and 2 in each other step, with $4^2$ pairs of tokens each. In 2 heads, with $2 \cdot 8$ multiplications for a pair, that's $(3 + 63 \cdot 2) \cdot 16 \cdot 2 \cdot 16$.
 
 # %% [markdown]
-# ## 15.11 From tokens to heads and back
+# ## 15.12 From tokens to heads and back
 # *More · 6 minutes*
 #
 # Most of a model works on each token separately, and only attention needs several of them. **DeepSpeed-Ulysses** (Jacobs et al., 2023) turns the right half of the picture in section 15.2 into the left half, and back again. In an **all-to-all** each rank has something for every other one. It sends each rank the queries for that rank's heads, then the keys, then the values. Each rank then computes its own heads for all tokens, and a fourth all-to-all brings the outputs home. A rank keeps $1/P$ of everything and sends the rest. Let $h$ be the bytes of one head for one rank's tokens. Then it sends $\frac{P-1}{P}\,(2H + 2H_{kv})\,h$. A ring sends $(P-1)\,2H_{kv}\,h$.
@@ -959,13 +975,13 @@ def kilobytes(P, count, keys_at_once, L=1024, d=16):
     return 4 * count * (L // P) * d / 1000, 4 * (L // P) * keys_at_once / 1000
 
 
-for P in (2, 8, 64):
+for P in (4, 8, 64):
     ring, gather = kilobytes(P, 8, 1024 // P), kilobytes(P, 4 + 2 * P, 1024)
     for way, (held, table) in {"ring": ring, "gather": gather}.items():
         print(f"{P:2} ranks, {way:6}: held {held:5.0f} kB, a table {table:6.1f} kB")
 
 # %% [markdown]
-# That's by hand, with one table. In fact scores, weights and what comes between them are there at once. Let's count all tensors that a rank really has, on 2 to 64 ranks. One process is enough for that, if what arrives is a copy. A third method gathers first and then goes through the keys in blocks, forward and backward, by lesson 14's `attention_in_blocks`:
+# That's by hand, with one table. A real program holds several at once: the scores, their exponentials, the weights. Let's count all tensors that a rank really has, on 2 to 64 ranks. One process is enough for that, if what arrives is a copy. A third method gathers first and then goes through the keys in blocks, forward and backward, by lesson 14's `attention_in_blocks`:
 
 
 # %%
@@ -982,7 +998,7 @@ class OneRank:
     def all_gather(self, x):
         return [x.clone() for _ in range(self.P)]
 
-    def reduce_scatter(self, parts):  # adds up parts (section 15.9), here one rank's
+    def reduce_scatter(self, parts):  # adds up parts (section 15.10), here one rank's
         return parts[self.rank].clone()
 
 
@@ -1045,7 +1061,7 @@ plotting.show(
 # %% [markdown]
 # *Dotted: the keys and values of the whole text, 131 kB, which every rank that gathers has, however many ranks there are.*
 #
-# Attending to all of them at once makes tables of shape $(L/P, L)$. Block by block they have shape $(L/P, L/P)$. On two ranks one such small table takes 1,049 kB, so there it's the tables that count. But twice as many ranks make a table a quarter as large. Soon little is left but the gathered keys and values, and those don't shrink. So the third curve turns flat at the dotted line, backward at the second one, twice as high, where there's room for their gradients, too. On 64 ranks it lies at ten to twelve times the memory of the ring. With whole tables it's more than twenty times. A fused **kernel**, one program on the chip for all of attention, would make no tables at all. What an operation uses inside itself for a moment isn't counted here.
+# Attending to all keys at once makes tables of shape $(L/P, L)$, block by block only $(L/P, L/P)$. On few ranks the tables are most of what there is. But twice as many ranks make a small table a quarter as large. Soon little is left but the gathered keys and values, and those don't shrink. So the third curve turns flat at the dotted line. Backward it does so at the second line, twice as high, where there's room for the gradients, too. On 64 ranks it lies at ten to twelve times the memory of the ring. With whole tables it's more than twenty times. A kernel would make no tables at all. What an operation uses inside itself for a moment isn't counted here.
 #
 # All three compute the attention weights again on the way back, so no table is kept. In the ring, each rank keeps only its own query, key, value and output, and its `lse`. Gathering keeps all keys and values as well. It could throw them away and gather again, which costs another $(P-1)\,N$.
 
@@ -1053,9 +1069,9 @@ plotting.show(
 # ## The way back
 # *More · 4 minutes*
 #
-# On the way back the attention weights are computed again, block by block, as in lesson 14. A weight is $a_{ij} = e^{s_{ij} - \ell_i}$, where $\ell_i$ is the final `lse` of query $i$, over **all** keys. If a score $s_{ij}$ rises a little, the output $o_i = \sum_j a_{ij} v_j$ changes by $a_{ij}\,(v_j - o_i)$ times that little. So with the output's gradient $\bar o_i$ the gradient with respect to the score is $a_{ij}\,(\bar o_i v_j^\top - \bar o_i o_i^\top)$. Only $k_j$ and $v_j$ come from another rank.
+# On the way back the attention weights are computed again, block by block, as in lesson 14. A weight is $a_{ij} = e^{s_{ij} - \ell_i}$, where $\ell_i$ is the final `lse` of query $i$, over **all** keys. If a score $s_{ij}$ rises by a small $\varepsilon$, the output $o_i = \sum_j a_{ij} v_j$ changes by $\varepsilon\, a_{ij}\,(v_j - o_i)$. So with the output's gradient $\bar o_i$ the gradient with respect to the score is $a_{ij}\,(\bar o_i v_j^\top - \bar o_i o_i^\top)$. Only $k_j$ and $v_j$ come from another rank.
 #
-# Here it is without a mask and with as many key/value heads as query heads. Queries, outputs, their gradients and `lse` stay at home. Keys and values go around again, and each rank adds its part to the gradients that travel with them. At the end those need one more hop, home:
+# Here it is without a mask and with as many key/value heads as query heads. Queries, outputs, their gradients and `lse` stay at home. Keys and values go around again, and each rank adds its part to the gradients that travel with them. At the end those are handed on once more, and are home:
 
 
 # %%
@@ -1092,13 +1108,13 @@ print("sent:", sent[0].item() / num_bytes(shares[1][0], shares[2][0]), "N")
 # %% [markdown]
 # With $P = 4$ that's $(2P - 1)\,N$. If keys have two bytes and gradients are collected in float32, as our library does, it's $(3P-1)\,N$, and $2\,(P-1)\,N$ for gathering.
 #
-# How much of this can hide behind computing? A step back has five matrix products in place of two and sends twice as much, or three times if the gradients are in float32. If a block's gradients are sent while the next block is computed, it takes $2 / 2.5 = 0.8$ or $3 / 2.5 = 1.2$ times as many tokens as forward. In the code above they wait for their own block, and nothing is hidden. The last hop starts when all attention is done, so here it can't hide behind it.
+# How much of this can hide behind computing? Backward, a step has five matrix products in place of two. It sends twice as much, or three times with gradients in float32. Suppose a block's gradients are sent while the next block is computed. Then sending is hidden from $2 / 2.5 = 0.8$ times as many tokens on as forward, or from $3 / 2.5 = 1.2$ times. In the code above the gradients wait for their own block, and nothing is hidden. The last step of sending starts when all attention is done, so there is nothing left to hide it.
 
 # %% [markdown]
 # ## A ring for each head
 # *More · 4 minutes*
 #
-# More ranks do help if they divide the heads as well. Give each of the 32 heads its own ring of 32 ranks, and none of the 1,024 has to wait for a block. But dividing the heads sends something, too. It's one `all_reduce`, or four *all-to-alls*, in which each rank sends every other one a part of its own (section 15.11). The rings go over InfiniBand. The heads' exchange can use InfiniBand as well, or NVLink if the ranks that share a block are in one machine:
+# More ranks do help if they divide the heads as well. Give each of the 32 heads its own ring of 32 ranks, and none of the 1,024 has to wait for a block. But dividing the heads sends something, too. It's one `all_reduce`, or four *all-to-alls*, in which each rank sends every other one a part of its own (section 15.12). The rings go over InfiniBand. What the heads exchange can go over InfiniBand too, or over NVLink if the ranks with the same tokens are in one machine:
 
 # %%
 sizes = {"L": 10**6, "d_head": 128}
@@ -1107,7 +1123,7 @@ rings = ring_time(CLUSTERS[1], P=32, num_heads=1, **sizes).total
 x_bytes = 10**6 // 32 * 32 * 128 * 2  # what the 32 heads of a block share
 print(f"if the heads had nothing to send: {one / rings:.0f} times as fast")
 ways = {"by all_reduce (section 15.2)": all_reduce_bytes(x_bytes, 32)}
-ways["by all-to-alls (section 15.11)"] = 4 * x_bytes / 32 * 31 / 32  # q, k, v, output
+ways["by all-to-alls (section 15.12)"] = 4 * x_bytes / 32 * 31 / 32  # q, k, v, output
 for way, sent in ways.items():
     for cluster in CLUSTERS[1::-1]:  # InfiniBand, then NVLink, for what the heads send
         total = rings + sent / cluster.bandwidth  # sent while nobody computes
@@ -1116,21 +1132,7 @@ for way, sent in ways.items():
 # %% [markdown]
 # Here a ring begins when the heads' exchange is done, so none of that hides behind the ring's steps. With more care some of it could, so these times aren't lower bounds. For an `all_reduce` the fast links pay. All-to-alls send so little that it hardly matters.
 #
-# A machine has eight such GPUs, and not 32. What if only those eight share the heads, four each, and the rings get longer?
-
-# %%
-ring = ring_time(CLUSTERS[1], P=125, num_heads=4, **sizes)
-block = 10**6 // 125
-x_bytes = block * 32 * 128 * 2
-total = ring.total + 4 * x_bytes / 8 * 7 / 8 / CLUSTERS[0].bandwidth
-needed = smallest_hidden_block(CLUSTERS[1])
-print(f"8 x 125 = 1,000 ranks: {one / total:.0f} times as fast")
-print(f"blocks of {block:,} tokens, and {needed:,.0f} would hide the sending")
-
-# %% [markdown]
-# That's eight times what rings alone reach, since each rank now sends an eighth as much. But the blocks are too short again, so it's only a third of what dividing by all 32 heads reached with all-to-alls. So with a link for each GPU, divide the heads until the blocks are long enough to hide the sending. Here that takes all 32. Where the eight of a machine share one link to the others, that link has as much to send as before, and nothing is gained over rings alone.
-#
-# Dividing by eight makes sense where there are only eight key/value heads. With so few the ring also sends less, which moves the bend (figure in section 15.7). Llama 3's longest texts were divided by heads among 8 GPUs, and by tokens among 16 such groups (table 4 of its paper). But Llama 3 gathers, and has no rings.
+# Llama 3's longest texts were divided by heads among 8 GPUs, and by tokens among 16 such groups (table 4 of its paper). But Llama 3 gathers, and has no rings.
 
 # %% [markdown]
 # ## Sending while you compute, by the clock
@@ -1172,7 +1174,7 @@ operations = 4 * 4 * 512**2 * 64  # of a step with 512 tokens, in four heads
 fastest = min(step_seconds(512, math.inf) for _ in range(40))
 bandwidth = 2 * operations / fastest / 512
 print("milliseconds  computing  sending  their sum  a step  waiting first")
-for n in (128, 256, 512):
+for n in (128, 256, 512, 768):
     ways = ((math.inf, False), (bandwidth, False), (bandwidth, True))  # in turn
     rounds = [[step_seconds(n, *way) for way in ways] for _ in range(15)]
     computing, step, waiting = (1000 * min(x) for x in zip(*rounds, strict=True))
@@ -1196,7 +1198,7 @@ for n in (128, 256, 512):
 # | the texts of a batch | data parallelism | gradients, summed before each update |
 # | texts, and also weights and the optimizer's numbers | ZeRO stage 3 (2019), FSDP (2023) | a layer's weights, gathered when it's needed, and its gradients |
 # | heads, and the hidden features of the feed-forward network | tensor parallelism (section 15.2) | two sums in each layer, forward |
-# | tokens | context parallelism (section 15.4), also called sequence parallelism, a name that Megatron-LM has for something else (section 15.9) | keys and values; in training the gradients of the weights, too |
+# | tokens | context parallelism (section 15.4), also called sequence parallelism, a name that Megatron-LM has for something else (section 15.10) | keys and values; in training the gradients of the weights, too |
 # | layers | pipeline (GPipe, 2018) | what one layer hands to the next, where that's on another rank |
 # | experts of a mixture | expert parallelism (GShard, 2020) | tokens to their experts, and back |
 #
