@@ -130,11 +130,16 @@ def _shell() -> Any:
 
 
 def _judged_is_old() -> str:
-    """A sentence if the cell that was run before this one is no Python: then an answer from before it is judged."""
-    problem = getattr(getattr(_shell(), "last_execution_result", None), "error_before_exec", None)
-    if not isinstance(problem, SyntaxError):
+    """A sentence if the cell that was run before this one is no Python, or stopped: an answer from before it may be judged."""
+    last = getattr(_shell(), "last_execution_result", None)
+    problem = getattr(last, "error_before_exec", None)
+    if isinstance(problem, SyntaxError):
+        return f"The cell before this one did not run (line {problem.lineno}: {problem.msg}). What is checked is from before it."
+    stopped = getattr(last, "error_in_exec", None)
+    if stopped is None or isinstance(stopped, NotYet):
         return ""
-    return f"The cell before this one did not run (line {problem.lineno}: {problem.msg}). What is checked is from before it."
+    why = f"{type(stopped).__name__}: {stopped}".splitlines()[0].removesuffix(": ")
+    return f"The cell before this one stopped ({why}). If your answer stands there, what is checked is from before it."
 
 
 def _show(verdict: Verdict) -> None:

@@ -56,18 +56,18 @@ def for_site(notebook: NotebookNode, path: str, address: str | None) -> Notebook
         for cell in notebook.cells:
             if cell.cell_type == "markdown":
                 cell.source = with_questions(re.sub(r"\A### ", "## ", cell.source))
-    if path == "notebooks/quick_tour.ipynb":
-        _ask_its_tasks(notebook.cells)
-    notebook.cells.insert(1, new_markdown_cell(_links(path, colab, address), id="site-links"))
+    tasks = _ask_its_tasks(notebook.cells) if path == "notebooks/quick_tour.ipynb" else []
+    notebook.cells.insert(1, new_markdown_cell(_links(path, colab, address, tasks), id="site-links"))
     return notebook
 
 
-def _links(path: str, colab: str | None, address: str | None) -> str:
+def _links(path: str, colab: str | None, address: str | None, tasks: list[str]) -> str:
     links = [f'<a href="../downloads/{path}" download="{PurePosixPath(path).name}">Download the notebook</a>']
     name = PurePosixPath(path).stem
     if numbers := answered_here(name):
         page = "" if path.startswith("exercises") else f"../exercises/{name}.html"
         links.append(f'<a href="{page}#{anchor(numbers[0])}">Try exercise {numbers[0]} right here</a>')
+    links += [f'<a href="#{anchor(number)}">Try task {number} right here</a>' for number in tasks]
     if path.startswith("notebooks") and name[:2] in LIVE:
         links.append(f'<a href="../live/index.html#{LIVE[name[:2]]}">See its model at work</a>')
     if colab:
@@ -77,14 +77,18 @@ def _links(path: str, colab: str | None, address: str | None) -> str:
     return f'<p class="notebook-links">{" ".join(links)}</p>{said}'
 
 
-def _ask_its_tasks(cells: list[NotebookNode]) -> None:
-    """In the tour, the tasks that the page can judge; each has its statement in the last Markdown before its check."""
-    statement = cells[0]
+def _ask_its_tasks(cells: list[NotebookNode]) -> list[str]:
+    """In the tour, the tasks that the page can judge, and their numbers; a statement is the last Markdown before its check."""
+    statement, numbers = cells[0], []
     for cell in cells:
         if cell.cell_type == "markdown":
             statement = cell
         elif check := CHECK.search(cell.source):
-            statement.source = with_question(statement.source, check.group(1))
+            asked = with_question(statement.source, check.group(1))
+            if asked != statement.source:
+                statement.source = f"({anchor(check.group(1))})=\n{asked}"
+                numbers.append(check.group(1))
+    return numbers
 
 
 def _revive(output: NotebookNode, colab: str | None) -> None:

@@ -1,5 +1,7 @@
 """The pages that students read, as far as a machine can judge them."""
 
+import re
+
 import nbformat
 import pytest
 from handed_in import ROOT
@@ -26,6 +28,13 @@ def test_a_cell_of_a_lesson_is_read_at_a_glance(path):
     whole = {cell.id for cell in cells if "whole" in cell.metadata.get("tags", ())}
     assert len(whole) <= 1 and all(cell.metadata.jupyter.source_hidden for cell in cells if cell.id in whole)
     assert counts and {n: lines for n, lines in counts.items() if lines > (WHOLE if n in whole else LINES)} == {}
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: f"{path.parent.name}-{path.stem[:2]}")
+def test_no_output_is_what_a_drawing_function_handed_back(path):
+    cells = [cell for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
+    texts = [output.get("data", {}).get("text/plain", "") for cell in cells for output in cell.outputs]
+    assert cells and [text for text in texts if re.match(r"Text\(|[\[(]?<|.*object at 0x", text)] == []
 
 
 @pytest.mark.parametrize(

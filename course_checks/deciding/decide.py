@@ -139,7 +139,7 @@ def describe_arguments(case: dict[str, Any]) -> str:
 
 def _describe(value: Any) -> str:
     if isinstance(value, Tensor):
-        if value.numel() <= 6 and value.dim() <= 2:
+        if value.numel() <= 9 and value.dim() <= 3:
             return str(_rounded(value.tolist()))
         return f"tensor {tuple(value.shape)}"
     if isinstance(value, dict):

@@ -37,6 +37,7 @@ export async function induction_section(root, drawing) {
       ids = twice;
     } catch (error) {
       problem.textContent = `${error.message}.`;
+      details.hidden = true; // it belongs to another string
       return;
     }
     problem.textContent = "";

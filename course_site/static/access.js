@@ -12,9 +12,9 @@ function name_buttons() {
 }
 
 /** What is too wide for the page can be scrolled with the arrow keys. */
-function let_wide_formulas_be_reached() {
-  for (const formula of document.querySelectorAll("mjx-container")) {
-    if (formula.scrollWidth > formula.clientWidth || formula.scrollHeight > formula.clientHeight) formula.tabIndex = 0;
+function let_what_scrolls_be_reached() {
+  for (const wide of document.querySelectorAll("mjx-container, .cell_input pre")) {
+    if (wide.scrollWidth > wide.clientWidth || wide.scrollHeight > wide.clientHeight) wide.tabIndex = 0;
   }
 }
 
@@ -22,14 +22,29 @@ function let_wide_formulas_be_reached() {
 function let_pictures_be_opened() {
   for (const picture of document.querySelectorAll(".cell_output img:not(a img)")) {
     const whole = Object.assign(document.createElement("a"), { href: picture.src, className: "whole-picture" });
+    whole.style.setProperty("--own-width", "100%");
+    const measure = () => whole.style.setProperty("--own-width", `${picture.naturalWidth}px`);
+    if (picture.complete) measure();
+    else picture.addEventListener("load", measure);
     picture.replaceWith(whole);
     whole.append(picture);
   }
+}
+
+/** The theme scrolls the list of pages to this page; not where its name is in sight from the top, below title and search. */
+function keep_the_search_in_sight() {
+  const bar = document.querySelector(".bd-sidebar-primary");
+  const here = bar && [...bar.querySelectorAll("li.active > a")].at(-1);
+  if (!here || sessionStorage.getItem("sidebar-scroll-top") !== null) return;
+  const below = here.getBoundingClientRect().bottom - bar.getBoundingClientRect().top + bar.scrollTop;
+  if (below < bar.clientHeight) bar.scrollTop = 0;
 }
 
 name_buttons();
 let_pictures_be_opened();
 window.addEventListener("load", () => {
   name_buttons();
-  globalThis.MathJax?.startup?.promise?.then(let_wide_formulas_be_reached);
+  let_what_scrolls_be_reached();
+  keep_the_search_in_sight();
+  globalThis.MathJax?.startup?.promise?.then(let_what_scrolls_be_reached);
 });

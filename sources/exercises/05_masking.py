@@ -117,7 +117,7 @@ def causal_mask(L_q, L_k):
 #     torch.arange(L_k - L_q, L_k) => torch.arange(L_q) - (L_k - L_q)
 # shifted by 1 whatever the lengths are; that fits L_k = L_q + 1 only.
 #     torch.arange(L_k - L_q, L_k) => torch.arange(1, L_q + 1)
-# Try: use <=, not <.
+# Try: a query sees its own position too: <= and not <, or one diagonal further.
 # the diagonal is masked too: no token can see itself.
 #     <= pos => < pos
 # Try: the last key a query may see is the one at its own position.

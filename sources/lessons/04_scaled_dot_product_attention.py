@@ -471,11 +471,11 @@ for d_k in (4, 64, 1024):
 widgets.came_out("4.C", math.sqrt(1024))
 
 # %% [markdown]
-# That's the root of the number of entries, and not only for coins. Let the $d_k$ entries of $q$ and of $k$ be independent, with mean 0 and variance 1.
+# Why just that number, and not only for coins? Let the $d_k$ entries of $q$ and of $k$ be independent, with mean 0 and variance 1.
 #
 # 1. One product has mean $E[q_i]\, E[k_i] = 0$ and variance $E[q_i^2]\, E[k_i^2] = 1$.
 # 2. Variances of independent terms add up, so $\operatorname{Var}(q \cdot k) = d_k$.
-# 3. The typical size is $\sqrt{d_k}$. Divided by that, a score has typical size 1, whatever $d_k$ is.
+# 3. The typical size is the root of that. Divided by it, a score has typical size 1, whatever $d_k$ is.
 #
 # What do scores of typical size 2, 8 or 32 do to a softmax? We take 1,000 random queries with 16 random keys each, and show the one in the middle, by its largest unscaled weight. Here are its 16 weights in order of size, with and without the division:
 

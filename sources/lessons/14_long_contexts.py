@@ -754,10 +754,10 @@ ax = plotting.new_axes(8.4, 2.4)
 places = torch.arange(2, 65)
 signs = {"positive": (counts > 0, plotting.COLORS[1]), "negative": (counts < 0, "0.6")}
 ax.bar(0, 1, color=plotting.COLORS[2], label="the right one")
-for name, (chosen, color) in signs.items():
-    ax.bar(places[chosen], counts[chosen], color=color, label=name)
 ax.axhline(0, color="0.4", lw=0.8), ax.axvline(17.5, color="0.4", ls=":")
 ax.text(17, 0.95, "the 16 that overlap most", ha="right", va="top")
+for name, (chosen, color) in signs.items():
+    ax.bar(places[chosen], counts[chosen], color=color, label=name)
 
 # %%
 ax.legend(frameon=False, ncols=3, loc="lower right")

@@ -11,7 +11,7 @@
 #
 # By the end you can divide attention among several machines, by heads or by tokens, and say how many bytes that costs.
 #
-# {{colab_link}} · short path about 123 minutes with its exercises (68 + 55), everything about 4 hours · builds on lessons 04 to 07 and 14
+# {{colab_link}} · short path about 124 minutes with its exercises (69 + 55), everything about 4 hours · builds on lessons 04 to 07 and 14
 
 # %% tags=["setup"]
 import math
@@ -146,7 +146,7 @@ plotting.show(
 plotting.show(diagrams.tensor_parallel(num_heads=4, num_kv_heads=2, P=2))
 
 # %% [markdown]
-# *The numbers are heads, four of queries and two of keys and values. Colored is what a rank keeps.* This is **tensor parallelism** (Shoeybi et al., 2019). Mind that `nn.Linear` stores its matrix transposed. What is a column in the formula is a row of `weight`, and the other way around. First we try it without any processes, on two parts:
+# *Each number is a head. There are four for queries, and two for keys and values. A rank keeps what is colored. What is dashed belongs to the backward pass, below.* This is **tensor parallelism** (Shoeybi et al., 2019). Mind that `nn.Linear` stores its matrix transposed. What is a column in the formula is a row of `weight`, and the other way around. First we try it without any processes, on two parts:
 
 # %%
 seed_everything(0)
@@ -219,13 +219,14 @@ for j in range(2):
     key, value = keys[j].view(1, 1, 1, 1), values[j].view(1, 1, 1, 1)
     halves.append(partial_attention(query, key, value, scale=1.0))
 output, lse = merge(*halves[0], *halves[1])
-both, _ = partial_attention(query, keys.view(1, 1, 2, 1), values.view(1, 1, 2, 1))
+two = keys.view(1, 1, 2, 1), values.view(1, 1, 2, 1)
+both, _ = partial_attention(query, *two, scale=1.0)
 print(f"merged {output.item():.3f}, lse {lse.item():.3f}, ln 4 = {math.log(4):.3f}")
 print(f"both keys at once {both.item():.3f}, mean of the outputs {values.mean():.3f}")
 widgets.came_out("15.A", "its output and one more number")
 
 # %% [markdown]
-# Think of a balance. Put each part's weight at its output, and the beam balances at the merged output:
+# Think of a balance. Put each part's weight at its output, and the beam balances at the merged output, 7. There $3 \cdot 1$ on the left equals $1 \cdot 3$ on the right:
 
 # %%
 ax = plotting.new_axes(5.6, 2.0)
@@ -264,9 +265,9 @@ plotting.show(
 # With $\ell = \ln(e^{\ell_1} + e^{\ell_2})$, which `torch.logaddexp` computes without overflow, the formula becomes $o = e^{\ell_1 - \ell}\, o_1 + e^{\ell_2 - \ell}\, o_2$. No exponent is positive any more. A part with $\ell_1 = -\infty$ gets the share $e^{-\infty} = 0$. If both parts saw nothing, subtract 0 in place of $\ell$, and both shares are 0.
 # </details>
 #
-# Norms and the feed-forward network work on each token alone, so a rank that has a token does all that by itself. Only attention has to send, and for that, merging is all we need. Each rank now keeps its queries, while blocks of keys and values travel. In each step but the last, a rank sends a copy of the block that it holds to the next rank, and the last rank sends to rank 0. While the copy is on its way, the rank attends to the block itself and merges the result with what it has collected so far. Then it goes on to the block that has come in meanwhile. Steps are counted from 0, as ranks are. In step 0 each rank has its own block, and after $P$ steps every query has met every key. This is **ring attention** (Liu, Zaharia, Abbeel, 2023). Dividing attention by tokens, in a ring or otherwise, is called **context parallelism**.
+# Norms and the feed-forward network work on each token alone, so a rank that has a token does all that by itself. Only attention has to send, and for that, merging is all we need. Each rank now keeps its queries, while blocks of keys and values travel. In each step a rank sends a copy of the block that it holds to the next rank, and rank $P - 1$ sends to rank 0. While the copy is on its way, the rank attends to the block itself and merges the result with what it has collected so far. Then it goes on to the block that has come in meanwhile. Only in the final step nothing is sent. Steps are counted from 0, as ranks are. In step 0 each rank has its own block, and after $P$ steps every query has met every key. This is **ring attention** (Liu, Zaharia, Abbeel, 2023). Dividing attention by tokens, in a ring or otherwise, is called **context parallelism**.
 #
-# Here are the four steps of four ranks. Each rank's rows of the scores have its color, strong where it's computing now, pale where it's done, and white where work is still to come. The number is the step:
+# Here are the four steps of four ranks. Each rank has a color. Strong squares are computed now, pale ones are done, and white ones are still to come. The number is the step:
 
 # %%
 axes = plotting.new_axes(9.6, 2.9, columns=4)
@@ -286,7 +287,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# Follow one query of rank 1 by hand. Say every rank has just one key, and on ranks 0 to 3 the query's scores are $\ln 3$, $0$, $\ln 8$ and $\ln 4$, the values 8, 4, 6 and 1. Rank 1 begins with its own key and has 4, from exponentials that sum to 1. Then the key of rank 0 comes, counts three times as much, and makes $(1 \cdot 4 + 3 \cdot 8) / 4 = 7$, as in section 15.3. Then come those of rank 3 and rank 2:
+# Follow one query of rank 1 by hand. Say every rank has just one key, and on ranks 0 to 3 the query's scores are $\ln 3$, $0$, $\ln 8$ and $\ln 4$, the values 8, 4, 6 and 1. Rank 1 begins with its own key. The output is 4, the sum of exponentials 1. Then the key of rank 0 arrives. It counts three times as much, and the output becomes $(1 \cdot 4 + 3 \cdot 8) / 4 = 7$, as in section 15.3. Then come those of rank 3 and rank 2:
 
 # %%
 output, total = torch.zeros(()), torch.zeros(())
@@ -331,7 +332,7 @@ except StopIteration as end:
     print("returns", end.value)
 
 # %% [markdown]
-# At `arriving = yield (x,)` the program pauses and hands its caller the tensors to send. The caller starts the transfer and resumes the program at once with `send`. What it sends in, here a function, is the value of the `yield`. Calling `arriving()` gives the tensors that have come in, and waits for them if it must. When the program returns, Python hands its result over in a `StopIteration`.
+# At `arriving = yield (x,)` the program pauses and hands its caller the tensors to send. The caller starts the transfer and at once resumes the program, by `program.send(f)`. In spite of its name that sends nothing to another rank. It only makes `f`, a function, the value of the `yield`. Calling `arriving()` gives the tensors that have come in, and waits for them if it must. When the program returns, Python hands its result over in a `StopIteration`.
 #
 # On real processes `run_in_ring` does this on each rank, with a `Communicator` that sends and receives. For a simulation, `run_in_lockstep` takes all ranks in turn in one process, one step of each and then the next:
 
@@ -448,7 +449,7 @@ more = "in the ring" if sum(sent["ring"]) > sum(sent["gather"]) else "in gatheri
 widgets.came_out("15.B", "as many in both" if len(set(sent.values())) < 2 else more)
 
 # %% [markdown]
-# The ring's numbers are counted, hop by hop. Gathering takes two collective operations. Forward it's an `all_gather`. Backward it's a `reduce_scatter`. If three ranks have $(1, 2, 3)$, $(10, 20, 30)$ and $(100, 200, 300)$, it leaves the sum 111 on rank 0, 222 on rank 1 and 333 on rank 2. So each rank gets the gradients of its own keys and values, added up over all ranks. The numbers for gathering, and all in the next figure, come from a formula. Section 15.10 (*more*) compares it with what was really sent. Forward the two are equal, and backward it was a quarter more.
+# The ring's numbers are counted, hop by hop. Gathering takes two collective operations. Forward it's an `all_gather`. Backward it's a `reduce_scatter`. If three ranks have $(1, 2, 3)$, $(10, 20, 30)$ and $(100, 200, 300)$, it leaves the sum 111 on rank 0, 222 on rank 1 and 333 on rank 2. So each rank gets the gradients of its own keys and values, added up over all ranks. For gathering we used a formula, as in the next figure. Was that much really sent? Forward yes, backward a quarter more (section 15.10, *more*).
 #
 # **Forward** both send $(P-1)\,N$, since either way every block has to reach the other $P - 1$ ranks, whole. Under our causal mask the last rank's keys are of no use to the others, and both methods send them anyway.
 #
@@ -508,7 +509,7 @@ for name, there, back in (("heads", 8 * 7, 8 * 7), ("ring", 7, 15), ("gather", 7
 # ## 15.6 What is kept
 # *Core · 5 minutes*
 #
-# # What must a rank have in memory at once, forward? In a ring it has its own keys and values, which the way back will need again, one block in hand, and one arriving. That's $3N$, and the more ranks there are, the less it is. A rank that gathers has its own and those of the whole text, $N + P N$. By heads a rank also covers the whole text, but only for its own heads, which is $N$.
+# What must a rank have in memory at once, forward? In a ring it has its own keys and values, which the backward pass will need again, one block in hand, and one arriving. That's $3N$, and the more ranks there are, the less it is. A rank that gathers has its own and those of the whole text, $N + P N$. By heads a rank also covers the whole text, but only for its own heads, which is $N$.
 #
 # Take the same layer on 8 ranks, where $N$ is 67 MB. The ring has $3 \cdot 67 = 201$ MB, gathering $9 \cdot 67 = 604$ MB, and dividing by heads 67 MB. But each token also has its features $x$, here $64 \cdot 128$ numbers. By tokens a rank has those of its own, 268 MB. By heads it has those of the whole text, 2,147 MB. Here is all that on 8, 32 and 64 ranks:
 
@@ -535,9 +536,9 @@ plotting.show(
 )
 
 # %% [markdown]
-# *In a ring all of it shrinks as ranks are added. Gathering keeps the keys and values of the whole text, and heads keep its $x$.* So in a ring the text can grow with the ranks. In training there's one more difference, as a gathering that doesn't repeat itself keeps the whole text's keys and values of every layer until the way back.
+# *In a ring all of it shrinks as ranks are added. Gathering keeps the keys and values of the whole text, and heads keep its $x$.* So in a ring the text can grow with the ranks. Training adds one more difference. Unless a rank gathers a second time, it keeps the whole text's keys and values, of every layer, until the backward pass.
 #
-# On top of that come the scores. For one block of a ring they're a table of $L/P$ times $L/P$ numbers, in gathering $L/P$ times $L$, and by heads $L$ times $L$ for each head. That's why in practice all three go through the keys in smaller blocks, as in lesson 14. Here are all the answers in one table:
+# On top of that come the scores. For each head they're a table, of $L/P$ times $L/P$ numbers for one block of a ring, of $L/P$ times $L$ in gathering, and of $L$ times $L$ by heads. That's why in practice all three go through the keys in smaller blocks, as in lesson 14. Here are all the answers in one table:
 #
 # | | by heads | ring | gathering |
 # |---|---|---|---|
@@ -546,7 +547,7 @@ plotting.show(
 # | features $x$ | of all tokens | of $L / P$ tokens | of $L / P$ tokens |
 # | keys and values at once, forward | $N$ in all (at least one head's) | its own and $2\,N$ | its own and $P\,N$ |
 # | hides behind attention | not in our version | forward, if blocks are long enough | not in our version |
-# | who waits under a causal mask | nobody | depends on the layout | nobody, as our version skips nothing |
+# | who waits under a causal mask | nobody | depends on the layout | nobody, but it computes the hidden pairs too |
 # | at most | as many ranks as heads | as many as tokens (zigzag: half) | the same |
 #
 # *More on this: exercise 15.5 turns the ring around and lets the queries travel, and "What is kept, measured" counts all that these methods hold at once.*
@@ -564,8 +565,28 @@ widgets.predict(
     choices=["about half as long", "three quarters as long", "as long, or nearly"],
 )
 
+# %%
+def show_work(name):
+    """Print each rank's work in each step; the share of the time without a mask."""
+    ring = Ring(layout(name, L, 4), causal=True)
+    table = work_table(ring)
+    slowest = table.max(dim=0).values  # (steps,)
+    print(f"{name}: a row for each rank, a column for each step")
+    print(table, f"  all wait for {slowest.tolist()}, together {slowest.sum()}")
+    error = (simulate_ring(*tensors[:3], ring).output - whole_text[0]).abs().max()
+    print("same output as one process, to 1e-12:", bool(error < 1e-12))
+    share = slowest.sum().item() / 4 / 12**2
+    print(f"{share:.2f} of the time without a mask")
+    return share
+
+
+share = show_work("contiguous")
+widgets.came_out("15.C", "as long, or nearly" if share > 0.9 else f"{share:.2f}")
+
 # %% [markdown]
-# There's another way to deal out the tokens. **Zigzag** cuts the text into $2P$ chunks and gives each rank two of them. Rank 0 gets the first and the last, rank 1 the second and the second-to-last, and so on. Where the queries of one rank meet the keys of another, they now form four smaller squares, chunk by chunk, and the library skips each of them that is hidden entirely. In the picture each color is a rank:
+# Rank 3 computes all 144 pairs in every step. All wait for it, and the ring takes $4 \cdot 144 = 576$, as it would without a mask. No time is saved. It wouldn't be faster if nobody waited for anybody, either, since rank 3 alone takes that long.
+#
+# So let's deal out the tokens in another way. **Zigzag** cuts the text into $2P$ chunks and gives each rank two of them. Rank 0 gets the first and the last, rank 1 the second and the second-to-last, and so on. Where the queries of one rank meet the keys of another, they now form four smaller squares, chunk by chunk, and the library skips each of them that is hidden entirely. In the picture each color is a rank:
 
 # %%
 layouts = ("contiguous", "zigzag")
@@ -585,19 +606,7 @@ plotting.show(
 )
 
 # %%
-for name in ("contiguous", "zigzag"):
-    ring = Ring(layout(name, L, 4), causal=True)
-    table = work_table(ring)
-    slowest = table.max(dim=0).values  # (steps,)
-    print(f"{name}: a row for each rank, a column for each step")
-    print(table, f"  all wait for {slowest.tolist()}, together {slowest.sum()}")
-    error = (simulate_ring(*tensors[:3], ring).output - whole_text[0]).abs().max()
-    print("same output as one process, to 1e-12:", bool(error < 1e-12))
-    share = (slowest.sum() / 4 / 12**2).item()  # of the time without a mask
-    print(f"{share:.2f} of the time without a mask")
-    if name == "contiguous":
-        came_out = "as long, or nearly" if share > 0.9 else f"{share:.2f}"
-widgets.came_out("15.C", came_out)
+show_work("zigzag")
 
 # %% [markdown]
 # Here is where the ranks are in step 1, with the number of its step on each square. Hatched pairs are hidden by the mask, but the library computes them anyway, along with the rest of their square:
@@ -618,9 +627,9 @@ plotting.show(
 )
 
 # %% [markdown]
-# In the contiguous layout, rank 3 computes all 144 pairs in every step, and the ring takes $4 \cdot 144 = 576$, as it would without a mask. No time is saved. In zigzag every rank has the same amount of work in every step, and the ring takes 324.
+# In zigzag every rank has the same amount of work in every step, and the ring takes 324.
 #
-# Why do all have the same? Take rank 1, which has chunks 1 and 6. From rank 0 come chunks 0 and 7: both of its chunks see chunk 0, and neither sees 7. From rank 2 come chunks 2 and 5: chunk 1 sees neither, and chunk 6 sees both. Each time that's two of the four squares. Now take any rank $r$ and the keys of another rank $r'$. If $r' < r$, both chunks of $r$ see the early chunk of $r'$, and neither sees its late one. If $r' > r$, the early chunk of $r$ sees nothing of $r'$, and its late chunk sees both. Either way it's two of the four squares. In step 0, with its own keys, each rank computes three. So zigzag takes $(3 + 2\,(P-1)) / (4P) = \tfrac12 + \tfrac1{4P}$ of the time without a mask, and with many ranks nearly half. And if nobody waited for anybody, would the contiguous ring be faster? No, since the last rank has whole blocks in all steps. Now switch on the causal mask in the widget of section 15.4, and watch the bars in both layouts.
+# Why do all have the same? Take rank 1, which has chunks 1 and 6. From rank 0 come chunks 0 and 7: both of its chunks see chunk 0, and neither sees 7. From rank 2 come chunks 2 and 5: chunk 1 sees neither, and chunk 6 sees both. Each time that's two of the four squares. Now take any rank $r$ and the keys of another rank $r'$. If $r' < r$, both chunks of $r$ see the early chunk of $r'$, and neither sees its late one. If $r' > r$, the early chunk of $r$ sees nothing of $r'$, and its late chunk sees both. Either way it's two of the four squares. In step 0, with its own keys, each rank computes three. So zigzag takes $(3 + 2\,(P-1)) / (4P) = \tfrac12 + \tfrac1{4P}$ of the time without a mask, and with many ranks nearly half. Now switch on the causal mask in the widget of section 15.4, and watch the bars in both layouts.
 #
 # The result stays the same, as long as each token carries its position in the text with it. **Do exercise 15.7 now (13 minutes).** There you count each rank's work under any division.
 #
@@ -628,15 +637,17 @@ plotting.show(
 
 # %% [markdown]
 # ## 15.8 On paper: a real cluster
-# *Core · 7 minutes*
+# *Core · 8 minutes*
 #
 # While a rank attends to one block and sends a copy on, the next block is on its way to it. If that arrives before the rank is done, the sending is free.
 #
-# When is that so? A rank with $n = L / P$ tokens does $4\,n^2 d$ operations in a step, for each head of size $d$. There are two matrix products, and each takes $n^2 d$ multiplications and as many additions. Exponentials and merging are left out. Meanwhile it sends $2\,n\,d$ numbers of 2 bytes. If each rank does $F$ operations and sends $S$ bytes a second, sending is hidden as soon as
+# When is that so? Take a slow machine that does 100 operations a second and sends 10 bytes a second, and keys of size 2. We'll see that a block of $n$ tokens then takes $8 n^2$ operations and $8 n$ bytes. With 5 tokens that's 2 seconds of computing and 4 of sending, so the rank waits. With 10 tokens both take 8 seconds. With 20 it computes for 32 seconds and sends for 16, and nobody waits. Computing grows with the square of the block, sending only with its length.
+#
+# Now in general. A rank with $n = L / P$ tokens does $4\,n^2 d$ operations in a step, for each head of size $d$. There are two matrix products, and each takes $n^2 d$ multiplications and as many additions. Exponentials and merging are left out. Meanwhile it sends $2\,n\,d$ numbers of 2 bytes. If each rank does $F$ operations and sends $S$ bytes a second, sending is hidden as soon as
 #
 # $$\frac{4\,n^2 d}{F} \ge \frac{4\,n\,d}{S} , \qquad\text{so}\qquad n \ge \frac{F}{S} .$$
 #
-# The head's size cancels, and so does the number of heads. Where $g$ query heads share a key/value head, less is sent, and $F / (g S)$ tokens are enough. **Do exercise 15.10 now (3 minutes). It asks what a causal mask does to this bound.**
+# For the slow machine it's $100 / 10 = 10$ tokens. The head's size cancels, and so does the number of heads. Where $g$ query heads share a key/value head, less is sent, and $F / (g S)$ tokens are enough. **Do exercise 15.10 now (3 minutes). It asks what a causal mask does to this bound.**
 #
 # Here is one text without a mask, on eight ranks with blocks of $0.7\,F / S$, and on four ranks with blocks twice as long. Computing a block takes four times as long then, and sending it only twice:
 
@@ -663,7 +674,7 @@ draw_steps(ax, 8, 0.7, top=3.5), draw_steps(ax, 4, 1.4, top=1.0)
 names = ["8 ranks, n = 0.7 F / S: computing", "sending"]
 names += ["4 ranks, n = 1.4 F / S: computing", "sending"]
 ax.set_yticks([3.9, 2.9, 1.4, 0.4], names)
-ax.set(xlim=(0, 8), xlabel="time (1: computing a block of F / S tokens)")
+ax.set(xlim=(0, 8), xlabel="time (1 = to compute a block of F / S tokens)")
 plotting.show(
     ax,
     "Bars in time. Above, with short blocks, sending goes on without a gap, and after "
@@ -672,7 +683,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# *Eight ranks are done at 5.4 and four at 7.8. So eight are faster, but not twice as fast, because they wait for what is sent (hatched).*
+# *A number is a step. Eight ranks are done at 5.4 and four at 7.8. So eight are faster, but not twice as fast, because they wait for what is sent (hatched).*
 
 # %% [markdown]
 # The table shows the machines of the ring attention paper (its table 2) at peak speed. NVLink connects the GPUs within a machine, InfiniBand connects machines, and TPUs are Google's chips. Read the first line like this: with A100s on NVLink a rank needs 1,040 tokens, 260 if four query heads share their keys, and 520 if there's also a causal mask, in zigzag:
@@ -741,7 +752,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# *Beyond $g L S / F$ ranks (dotted lines) a longer ring gains next to nothing, here less than one percent.* The blocks have become too short to hide what is sent, and each rank still has to receive nearly all keys and values of the text, whatever $P$ is. Gathering receives as much, but starts computing only then. So it takes the sum of the two times, and the ring only the longer one. At the bend both are equal, and gathering takes twice as long. Far from the bend one of them is small, and it hardly matters.
+# *Beyond $g L S / F$ ranks (dotted lines) a longer ring gains next to nothing, here less than one percent.* The blocks have become too short to hide what is sent, and each rank still has to receive nearly all keys and values of the text, whatever $P$ is. Gathering receives as much, but starts computing only then. So it takes the sum of the two times, and the ring only the longer one. At the bend the two times are equal, so gathering takes twice as long. Far from it one time is small, and the two methods are almost equally fast.
 #
 # All this is for the forward pass, without a mask. The ring's times are lower bounds. No machine reaches its peak, and starting a message takes time, too. The *speedups* could be off either way. If the chips did only half of their peak, the single rank that we compare with would be slower too, and the flat part would lie twice as high.
 #
@@ -910,7 +921,7 @@ print("bytes a rank:", simulated.forward_bytes.unique().tolist())
 print("multiplications a rank:", simulated.multiplications.sum(1).unique().tolist())
 
 # %% [markdown]
-# A rank sends keys and values of 8 tokens 63 times, in 2 heads of size 8, which is $63 \cdot 2 \cdot 8 \cdot 2 \cdot 8$ numbers of 4 bytes. It computes 3 pairs of chunks in step 0 and 2 in each other step, with $4^2$ pairs of tokens each. In 2 heads, with $2 \cdot 8$ multiplications for a pair, that's $(3 + 63 \cdot 2) \cdot 16 \cdot 2 \cdot 16$.
+# Each rank sends keys and values 63 times, with 2 heads, 8 tokens and 8 numbers each. With 4 bytes a number that's $63 \cdot 2 \cdot (2 \cdot 8 \cdot 8) \cdot 4$ bytes. It computes 3 squares in step 0 and 2 in each other step, with $4^2$ pairs of tokens each. In 2 heads, with $2 \cdot 8$ multiplications for a pair, that's $(3 + 63 \cdot 2) \cdot 16 \cdot 2 \cdot 16$.
 
 # %% [markdown]
 # ## 15.12 From tokens to heads and back
@@ -1061,7 +1072,7 @@ plotting.show(
 # %% [markdown]
 # *Dotted: the keys and values of the whole text, 131 kB, which every rank that gathers has, however many ranks there are.*
 #
-# Attending to all keys at once makes tables of shape $(L/P, L)$, block by block only $(L/P, L/P)$. On few ranks the tables are most of what there is. But twice as many ranks make a small table a quarter as large. Soon little is left but the gathered keys and values, and those don't shrink. So the third curve turns flat at the dotted line. Backward it does so at the second line, twice as high, where there's room for the gradients, too. On 64 ranks it lies at ten to twelve times the memory of the ring. With whole tables it's more than twenty times. A kernel would make no tables at all. What an operation uses inside itself for a moment isn't counted here.
+# Attending to all keys at once makes tables of shape $(L/P, L)$, block by block only $(L/P, L/P)$. On few ranks the tables are most of what there is. But twice as many ranks make a small table a quarter as large. Soon little is left but the gathered keys and values, and those don't shrink. So "gather, then blocks" turns flat at the dotted line. Backward it does so at the upper line, twice as high, where there's room for the gradients, too. On 64 ranks it needs ten to twelve times the memory of the ring. With whole tables it's more than twenty times. A kernel would make no tables at all. What an operation uses inside itself for a moment isn't counted here.
 #
 # All three compute the attention weights again on the way back, so no table is kept. In the ring, each rank keeps only its own query, key, value and output, and its `lse`. Gathering keeps all keys and values as well. It could throw them away and gather again, which costs another $(P-1)\,N$.
 
@@ -1108,7 +1119,7 @@ print("sent:", sent[0].item() / num_bytes(shares[1][0], shares[2][0]), "N")
 # %% [markdown]
 # With $P = 4$ that's $(2P - 1)\,N$. If keys have two bytes and gradients are collected in float32, as our library does, it's $(3P-1)\,N$, and $2\,(P-1)\,N$ for gathering.
 #
-# How much of this can hide behind computing? Backward, a step has five matrix products in place of two. It sends twice as much, or three times with gradients in float32. Suppose a block's gradients are sent while the next block is computed. Then sending is hidden from $2 / 2.5 = 0.8$ times as many tokens on as forward, or from $3 / 2.5 = 1.2$ times. In the code above the gradients wait for their own block, and nothing is hidden. The last step of sending starts when all attention is done, so there is nothing left to hide it.
+# How much of this can hide behind computing? Backward, a step has five matrix products in place of two. It sends twice as much, or three times as much with gradients in float32. Suppose a block's gradients are sent while the next block is computed. Then it takes $2 / 2.5 = 0.8$ times as many tokens as forward to hide the sending. With gradients in float32 it takes $3 / 2.5 = 1.2$ times as many. In the code above the gradients wait for their own block, and nothing is hidden. The last step of sending starts when all attention is done, so there is nothing left to hide it.
 
 # %% [markdown]
 # ## A ring for each head
@@ -1130,7 +1141,7 @@ for way, sent in ways.items():
         print(f"heads send {way:33} ({cluster.name}): {one / total:5.0f} times as fast")
 
 # %% [markdown]
-# Here a ring begins when the heads' exchange is done, so none of that hides behind the ring's steps. With more care some of it could, so these times aren't lower bounds. For an `all_reduce` the fast links pay. All-to-alls send so little that it hardly matters.
+# In these times nobody computes while the heads exchange, before the ring or after it. With more care some of that could be hidden, so they aren't lower bounds. The lines with NVLink are for a machine of 32 GPUs, and an A100's has 8 or 16. For an `all_reduce` fast links pay off. All-to-alls send so little that it hardly matters.
 #
 # Llama 3's longest texts were divided by heads among 8 GPUs, and by tokens among 16 such groups (table 4 of its paper). But Llama 3 gathers, and has no rings.
 
@@ -1138,7 +1149,7 @@ for way, sent in ways.items():
 # ## Sending while you compute, by the clock
 # *More · 4 minutes*
 #
-# Does a step really take the longer of the two times, and not their sum? Between processes on one computer you can't see that well, as sending may take time from the same cores. So we imitate a link by a delay: what is sent arrives after as many seconds as its bytes need. We time forty blocks of 512 tokens and take the fastest. Then we choose the link's speed so that sending such a block takes just as long. With 4 bytes a number, the break-even is at $n = 2F/S$.
+# Does a step really take the longer of the two times, and not their sum? On one computer that's hard to see, because sending and computing share its cores. So we imitate a link by a delay: what is sent arrives after as many seconds as its bytes need. We time forty blocks of 512 tokens and take the fastest. Then we choose the link's speed so that sending such a block takes just as long. With 4 bytes a number, the break-even is at $n = 2F/S$.
 
 
 # %%

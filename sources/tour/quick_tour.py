@@ -22,7 +22,7 @@
 #
 # > k v q x m k
 #
-# You said *v*. There is no such word, and nobody taught you the rule. You took the last letter, looked for it further back, and read what came after it there. This page builds a machine that does the same, first by hand and then by training. It needs only what you needed:
+# If you said *v*, you were right. There is no such word, and nobody taught you the rule. You took the last letter, looked for it further back, and read what came after it there. This page builds a machine that does the same, first by hand and then by training. It needs only what you needed:
 #
 # - a **query**: what am I looking for? (*something that follows a k*)
 # - **keys**: what does each earlier place offer? (*I follow a k*)
@@ -141,7 +141,12 @@ for letter, share in zip("dolphin", read[[LETTERS.index(a) for a in "dolphin"]])
 widgets.came_out("T.A", weights[1])
 
 # %% [markdown]
-# By hand: $e / (e + 7) = 2.72 / 9.72 = 0.28$. The *o* is the most likely one, but most of the mixture is noise. (The *d* has two places, so it gets twice what the others get.) Larger scores make it sharper. If we multiply them all by 8, the *o* gets nearly everything:
+# <details><summary>The same by hand</summary>
+#
+# The *o* has score 1, and the seven others 0. So it gets $e / (e + 7) = 2.72 / 9.72 = 0.28$.
+# </details>
+#
+# The *o* is the most likely one, but most of the mixture is noise. (The *d* has two places, so it gets twice what the others get.) Larger scores make it sharper. What if we multiply them all by 8?
 
 # %%
 for factor in (1, 2, 4, 8):

@@ -58,13 +58,17 @@ def test_what_the_page_says_of_head_0_2_is_so(visitor):
     assert all(bits("qmzarwbk", [f"{layer}.{head}"]) < 0.2 for layer in (0, 1) for head in range(4))
 
 
-def test_what_it_cannot_read_is_said_and_what_stood_there_stays(visitor):
+def test_what_it_cannot_read_is_said_and_what_stood_there_goes_until_a_string_can_be_read(visitor):
     page = ready(visitor)
     before = page.get_attribute(SECTION, "data-shown")
     page.fill("#twice", "abc4")
     page.keyboard.press("Enter")
     page.wait_for_function(f"document.querySelector('{SECTION} .problem').textContent.includes('“4”')")
     assert page.get_attribute(SECTION, "data-shown") == before
+    assert page.locator(f"{SECTION} .twice").is_hidden()
+    page.fill("#twice", "abcd")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(f"{SECTION} .twice")
 
 
 def test_a_string_longer_than_any_in_training_is_said_to_be(visitor):

@@ -213,11 +213,12 @@ def test_a_message_in_ipython_has_no_stack():
     ("cell", "said"),
     [
         ("def dot(a, b):\n    return (a * b", "did not run (line 2: "),
-        ("raise ValueError", ""),
+        ("raise ValueError", "stopped (ValueError)"),
+        ("answer = c", "stopped (NameError: name 'c' is not defined). If your answer stands there"),
         ("1", ""),
     ],
 )
-def test_after_a_cell_that_is_no_python_the_check_says_that_it_judges_an_older_answer(cell, said, monkeypatch, capsys):
+def test_after_a_cell_that_did_not_run_to_its_end_the_check_says_that_it_judges_an_older_answer(cell, said, monkeypatch, capsys):
     shell = InteractiveShell()
     monkeypatch.setattr(engine, "_shell", lambda: shell)
     shell.run_cell(cell)

@@ -123,7 +123,8 @@ const MOST_CROSSING = 12; // keys
 const [LARGEST, WITH_NUMBERS, WITH_WORDS, LEAST] = [40, 24, 11, 4]; // pixels of a cell
 const SLANT = 1; // radians by which the words above a card are turned
 const FONT = "system-ui, sans-serif";
-const DARK = `/* in a dark theme light and dark change places, and hues stay */ :is([data-jp-theme-light="false"], [data-theme="dark"]) .drawn-light { filter: invert(0.96) hue-rotate(180deg); }`;
+const IN_THE_DARK = `:is([data-jp-theme-light="false"], [data-theme="dark"])`; // there light and dark change places, and hues stay
+const DARK = `${IN_THE_DARK} .drawn-light { filter: invert(0.96) hue-rotate(180deg); }`;
 const STYLE = `
 :host { display: block; font: 14px/1.4 ${FONT}; color: ${INK}; color-scheme: light; }
 .box { background: #fff; border: 1px solid #d0d7de; border-radius: 8px; padding: 10px 12px; max-width: 100%; box-sizing: border-box; }
@@ -152,10 +153,10 @@ function make(tag, text, attributes = {}) {
   return node;
 }
 
-/** A color between white and the one that is given, and the ink that is read best on it. */
-function shade(color, share) {
+/** A color between white and the one that is given, and the ink that is read best on it: dark on colors lighter than `least`. */
+function shade(color, share, least) {
   const [r, g, b] = [1, 3, 5].map((at) => Math.round(255 + (parseInt(color.slice(at, at + 2), 16) - 255) * share));
-  return { paint: `rgb(${r}, ${g}, ${b})`, ink: 0.3 * r + 0.59 * g + 0.11 * b > 125 ? INK : "#fff" };
+  return { paint: `rgb(${r}, ${g}, ${b})`, ink: 0.3 * r + 0.59 * g + 0.11 * b > least ? INK : "#fff" };
 }
 
 function render({ model, el }) {
@@ -164,7 +165,7 @@ function render({ model, el }) {
   const state = { head: 0, step: 3, over: null, options: { scaling: initial.scaling !== false, masking: initial.mask !== null, softmax: true } };
   let q = numbers(initial.q);
   let [now, computed, first] = [null, null, null]; // the numbers of this head, all that follows from them, and what followed at first
-  let message = "Point at a cell, or walk with Tab and the arrow keys: it says where it comes from. Drag a cell of Q up or down.";
+  let message = `${matchMedia("(hover: none)").matches ? "Tap a cell" : "Point at a cell, or walk with Tab and the arrow keys"}: it says where it comes from. Drag a cell of Q up or down.`;
   const shapes = {}; // of each card, where its cells lie on its canvas
   const canvases = {};
 
@@ -454,7 +455,8 @@ function render({ model, el }) {
 
   function square(pen, card, x, left, top, cell, limit) {
     const share = Number.isFinite(x) ? Math.min(1, Math.abs(x) / limit) : 0;
-    const { paint, ink } = card === "w" && state.options.softmax ? shade(COLORS.w, share) : shade(x < 0 ? "#2166AC" : "#B2182B", 0.92 * share);
+    const least = el.closest(IN_THE_DARK) ? 155 : 125; // turned over, a mid tone is lighter than it was dark
+    const { paint, ink } = card === "w" && state.options.softmax ? shade(COLORS.w, share, least) : shade(x < 0 ? "#2166AC" : "#B2182B", 0.92 * share, least);
     pen.fillStyle = Number.isFinite(x) ? paint : "#f5d76e"; // NaN and infinite
     pen.fillRect(left + 0.5, top + 0.5, cell - 1, cell - 1);
     if (cell < WITH_NUMBERS) return;

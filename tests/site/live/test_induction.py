@@ -99,11 +99,17 @@ def test_scores_of_heads():
 
 
 @pytest.mark.parametrize(
-    ("text", "said"), [("ab1", "“1”"), ("a", "these are 1"), ("a" * 27, "these are 27"), ("", "these are 0")]
+    ("text", "said"), [("ab1!1", "not “1”, “!”"), ("ß", "“ß”"), ("a", "these are 1"), ("a" * 27, "these are 27"), ("", "these are 0")]
 )
 def test_what_it_cannot_read_is_said(text, said):
     body = "try { induction.written_twice(text, letters); } catch (error) { return error.message; }"
     assert said in in_live(body, text=text, letters=LETTERS)
+
+
+def test_accents_are_left_out():
+    assert in_live("return induction.written_twice(text, letters);", text=" Zürich", letters=LETTERS) == [
+        LETTERS.index(letter) for letter in 2 * "zurich"
+    ]
 
 
 def test_the_curve_is_that_of_the_shipped_model():
