@@ -579,7 +579,7 @@ def show_work(name):
     print(f"{share:.2f} of the time without a mask")
     return share
 
-
+# %%
 share = show_work("contiguous")
 widgets.came_out("15.C", "as long, or nearly" if share > 0.9 else f"{share:.2f}")
 
