@@ -17,6 +17,7 @@ from .try_it import anchor, answered_here, with_question, with_questions
 INTERACTIVE = re.compile(r"\[interactive: (.*?) Run this cell [^\]]*\]", re.DOTALL)
 # Lessons whose model runs on the live page -> where it stands there.
 LIVE = {"10": "a-word", "11": "a-word", "12": "a-text", "13": "written-twice"}
+TASK = re.compile(r"^### Task (\d+)", re.MULTILINE)
 CHECK = re.compile(r'^check\("([\d.]+)"', re.MULTILINE)
 READ_HERE = (
     "This page was run for you. Where it asks you to run a cell, that works in the notebook: in the course's folder "
@@ -56,18 +57,18 @@ def for_site(notebook: NotebookNode, path: str, address: str | None) -> Notebook
         for cell in notebook.cells:
             if cell.cell_type == "markdown":
                 cell.source = with_questions(re.sub(r"\A### ", "## ", cell.source))
-    tasks = _ask_its_tasks(notebook.cells) if path == "notebooks/quick_tour.ipynb" else []
+    tasks = _ask_its_tasks(notebook.cells) if path == "notebooks/quick_tour.ipynb" else {}
     notebook.cells.insert(1, new_markdown_cell(_links(path, colab, address, tasks), id="site-links"))
     return notebook
 
 
-def _links(path: str, colab: str | None, address: str | None, tasks: list[str]) -> str:
+def _links(path: str, colab: str | None, address: str | None, tasks: dict[str, str]) -> str:
     links = [f'<a href="../downloads/{path}" download="{PurePosixPath(path).name}">Download the notebook</a>']
     name = PurePosixPath(path).stem
     if numbers := answered_here(name):
         page = "" if path.startswith("exercises") else f"../exercises/{name}.html"
         links.append(f'<a href="{page}#{anchor(numbers[0])}">Try exercise {numbers[0]} right here</a>')
-    links += [f'<a href="#{anchor(number)}">Try task {number} right here</a>' for number in tasks]
+    links += [f'<a href="#{place}">Try {task} right here</a>' for task, place in tasks.items()]
     if path.startswith("notebooks") and name[:2] in LIVE:
         links.append(f'<a href="../live/index.html#{LIVE[name[:2]]}">See its model at work</a>')
     if colab:
@@ -77,18 +78,22 @@ def _links(path: str, colab: str | None, address: str | None, tasks: list[str]) 
     return f'<p class="notebook-links">{" ".join(links)}</p>{said}'
 
 
-def _ask_its_tasks(cells: list[NotebookNode]) -> list[str]:
-    """In the tour, the tasks that the page can judge, and their numbers; a statement is the last Markdown before its check."""
-    statement, numbers = cells[0], []
+def _ask_its_tasks(cells: list[NotebookNode]) -> dict[str, str]:
+    """In the tour, let the tasks be answered that the page can judge: "task 4" and the like -> where it stands.
+
+    A statement is the last Markdown before its check.
+    """
+    statement, tasks = cells[0], {}
     for cell in cells:
         if cell.cell_type == "markdown":
             statement = cell
         elif check := CHECK.search(cell.source):
             asked = with_question(statement.source, check.group(1))
             if asked != statement.source:
-                statement.source = f"({anchor(check.group(1))})=\n{asked}"
-                numbers.append(check.group(1))
-    return numbers
+                task, place = TASK.search(asked)[1], f"tour-{anchor(check.group(1))}"
+                statement.source = f"({place})=\n{asked}"
+                tasks[f"task {task}"] = place
+    return tasks
 
 
 def _revive(output: NotebookNode, colab: str | None) -> None:
