@@ -210,6 +210,27 @@ def test_a_figure_opens_in_its_own_size(visitor):
     assert page.locator(".cell_output img:not(a img)").count() == 0
 
 
+def test_on_a_phone_figures_and_code_are_moved_sideways_and_not_made_tiny(visitor):
+    page = visitor.visit("notebooks/04_scaled_dot_product_attention.html", width=390, height=844)
+    page.wait_for_function("[...document.images].every((image) => image.complete)")
+    sizes = "[...document.querySelectorAll('.whole-picture img')].map((image) => [image.width, image.naturalWidth])"
+    shown = [(width, own) for width, own in page.evaluate(sizes) if width]  # not folded
+    assert max(own for _, own in shown) > 800
+    assert all(width >= 0.63 * own for width, own in shown), shown
+    code = page.locator(".cell_input pre", has_text="outputs.append")
+    lines = code.evaluate(
+        "(pre) => [pre.textContent.trimEnd().split('\\n').length, pre.clientHeight, pre.scrollWidth > pre.clientWidth]"
+    )
+    height = code.evaluate("(pre) => parseFloat(getComputedStyle(pre).lineHeight)")
+    assert lines[2] and lines[1] < (lines[0] + 3) * height  # no line is broken
+
+
+def test_on_a_laptop_a_lesson_opens_with_title_and_search_in_sight(visitor):
+    page = visitor.visit("notebooks/04_scaled_dot_product_attention.html", width=1366, height=800)
+    page.wait_for_load_state("load")
+    assert page.evaluate("document.querySelector('.bd-sidebar-primary').scrollTop") == 0
+
+
 def test_code_is_copied_by_a_button(visitor):
     page = visitor.visit("notebooks/04_scaled_dot_product_attention.html")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
