@@ -189,7 +189,7 @@ for rank, (output, d_x) in enumerate(ranks):
 x = x.detach()
 
 # %% [markdown]
-# How much does each rank send in an `all_reduce`? Say three ranks have $(1, 2, 3)$, $(10, 20, 30)$ and $(100, 200, 300)$. Around a ring, each hands on one number at a time. After two steps of handing on and adding up, one rank has 111, one 222 and one 333. After two more steps, in which these go around, everyone has all three. Each rank has sent four numbers. With $P$ ranks it's $2\,(P-1)$ parts, each of them a $P$-th of the tensor. That makes $2\,(P-1)/P$ times the tensor's bytes (Patarasuk and Yuan, 2009). With 4 ranks and 12 MB each rank sends six parts of 3 MB, 18 MB. However many ranks there are, it stays below twice the tensor. "An all_reduce, message by message", *more*, runs the first half.
+# How much does each rank send in an `all_reduce`? Say three ranks have $(1, 2, 3)$, $(10, 20, 30)$ and $(100, 200, 300)$. Around a ring, each hands on one number at a time. Rank 0 hands on its 1, rank 1 its 20 and rank 2 its 300. Each is added to what the next rank has, so rank 1 has 11, rank 2 has 220 and rank 0 has 303. These are handed on in turn. Now rank 2 has 111, rank 0 has 222 and rank 1 has 333. After two more steps, in which the finished sums go around, everyone has all three. Each rank has sent four numbers. With $P$ ranks it's $2\,(P-1)$ parts, each of them a $P$-th of the tensor. That makes $2\,(P-1)/P$ times the tensor's bytes (Patarasuk and Yuan, 2009). With 4 ranks and 12 MB each rank sends six parts of 3 MB, 18 MB. However many ranks there are, it stays below twice the tensor. "An all_reduce, message by message", *more*, runs the first half.
 #
 # Two limits remain. There are only so many heads. If there are fewer key/value heads than ranks (lesson 07), several ranks need a copy of the same one, and in training they must add up their gradients of it. And the tokens aren't divided at all: each rank has $x$ of **all tokens**. For a long text we have to cut the other way.
 
@@ -237,7 +237,8 @@ for at, weight, name in ((4, 1, "first part"), (8, 3, "second part")):
     ax.text(at + 0.2, 1.15 + 0.15 * weight, f" {name}: weight {weight}")
 for left, right, distance in ((4, 7, 3), (7, 8, 1)):
     ax.annotate("", (left, 0.62), (right, 0.62), arrowprops={"arrowstyle": "<->"})
-    ax.text((left + right) / 2, 0.28, f"distance {distance}", ha="center")
+    words = f"weight {4 - distance} × distance {distance}"
+    ax.text((left + right) / 2, 0.28, words, ha="center", fontsize=8)
 
 # %%
 ax.plot(7, 0.86, "^", ms=12, color="black", zorder=0)
@@ -265,7 +266,7 @@ plotting.show(
 # With $\ell = \ln(e^{\ell_1} + e^{\ell_2})$, which `torch.logaddexp` computes without overflow, the formula becomes $o = e^{\ell_1 - \ell}\, o_1 + e^{\ell_2 - \ell}\, o_2$. No exponent is positive any more. A part with $\ell_1 = -\infty$ gets the share $e^{-\infty} = 0$. If both parts saw nothing, subtract 0 in place of $\ell$, and both shares are 0.
 # </details>
 #
-# Norms and the feed-forward network work on each token alone, so a rank that has a token does all that by itself. Only attention has to send, and for that, merging is all we need. Each rank now keeps its queries, while blocks of keys and values travel. In each step a rank sends a copy of the block that it holds to the next rank, and rank $P - 1$ sends to rank 0. While the copy is on its way, the rank attends to the block itself and merges the result with what it has collected so far. Then it goes on to the block that has come in meanwhile. Only in the final step nothing is sent. Steps are counted from 0, as ranks are. In step 0 each rank has its own block, and after $P$ steps every query has met every key. This is **ring attention** (Liu, Zaharia, Abbeel, 2023). Dividing attention by tokens, in a ring or otherwise, is called **context parallelism**.
+# Norms and the feed-forward network work on each token alone, so a rank that has a token does all that by itself. Only attention has to send, and for that, merging is all we need. Each rank now keeps its queries, while blocks of keys and values travel. In each step a rank sends a copy of its block to the next rank, the last one to rank 0. While the copy is on its way, the rank attends to the block itself and merges the result with what it has collected so far. Then it turns to the block that has just come in. In the last step nothing is sent. Steps are counted from 0, as ranks are. In step 0 each rank has its own block, and after $P$ steps every query has met every key. This is **ring attention** (Liu, Zaharia, Abbeel, 2023). Dividing attention by tokens, in a ring or otherwise, is called **context parallelism**.
 #
 # Here are the four steps of four ranks. Each rank has a color. Strong squares are computed now, pale ones are done, and white ones are still to come. The number is the step:
 
@@ -314,7 +315,7 @@ steps.show_first_state(
 steps
 
 # %% [markdown]
-# What does one rank's program look like? We want one that runs on real processes and, for a simulation, step by step in a single one. A Python **generator** can do both, since it pauses at each `yield`. Here is the smallest, in which each rank hands on its number and gets that of the rank before it. Below it we play the link for rank 0:
+# What does one rank's program look like? We want one that runs on real processes and, for a simulation, step by step in a single one. A Python **generator** can do both, since it pauses at each `yield`. Here is the smallest, in which each rank hands on its number and gets that of the rank before it. Below it we play the connection for rank 0:
 
 
 # %%
@@ -373,7 +374,7 @@ expected, _ = scaled_dot_product_attention(q, k, v)
 print("as one process:", torch.allclose(torch.cat(outputs, dim=2), expected, atol=1e-5))
 
 # %% [markdown]
-# With a mask a rank must know which of the newly arrived keys each of its queries may see. **Do exercise 15.3 now (17 minutes), then read on.** There you write a rank's step under a mask, for a text of several documents.
+# With a mask a rank must know which of the newly arrived keys each of its queries may see. For a causal mask their positions in the text tell. Say its queries are at positions 4, 1 and 6, and keys have come from 5, 0 and 4. Then `k_positions <= q_positions[:, None]` has the rows $(0, 1, 1)$, $(0, 1, 0)$ and $(1, 1, 1)$. **Do exercise 15.3 now (17 minutes), then read on.** There you write a rank's step under a mask, for a text of several documents.
 #
 # The other method is to **gather** first. If three ranks have $a$, $b$ and $c$, then after an **all-gather** each of them has $(a, b, c)$. So every rank gets all keys and values, and then attends once. In exercise 15.4 (*more*) you write the gathering as a ring.
 #
@@ -428,7 +429,7 @@ for i, way in enumerate(("ring", "gather")):
 # ## 15.5 What is sent
 # *Core · 8 minutes*
 #
-# In both methods every block of keys and values reaches every rank. Let $N$ be the bytes of one rank's keys and values. How many times $N$ does a rank send?
+# In both methods every block of keys and values reaches every rank. Let $N$ be the bytes of one rank's keys and values. How many times $N$ does a rank send? Backward, a ring sends its blocks around once more. Gathering has kept them all.
 
 # %%
 widgets.predict(
@@ -449,13 +450,13 @@ more = "in the ring" if sum(sent["ring"]) > sum(sent["gather"]) else "in gatheri
 widgets.came_out("15.B", "as many in both" if len(set(sent.values())) < 2 else more)
 
 # %% [markdown]
-# The ring's numbers are counted, hop by hop. Gathering takes two collective operations. Forward it's an `all_gather`. Backward it's a `reduce_scatter`. If three ranks have $(1, 2, 3)$, $(10, 20, 30)$ and $(100, 200, 300)$, it leaves the sum 111 on rank 0, 222 on rank 1 and 333 on rank 2. So each rank gets the gradients of its own keys and values, added up over all ranks. For gathering we used a formula, as in the next figure. Was that much really sent? Forward yes, backward a quarter more (section 15.10, *more*).
+# The ring's numbers are counted, each time a block is handed on. Gathering takes two collective operations. Forward it's an `all_gather`. Backward it's a `reduce_scatter`. If three ranks have $(1, 2, 3)$, $(10, 20, 30)$ and $(100, 200, 300)$, it leaves the sum 111 on rank 0, 222 on rank 1 and 333 on rank 2. So each rank gets the gradients of its own keys and values, added up over all ranks. For gathering we used a formula, as in the next figure. Was that much really sent? Forward yes, backward a quarter more (section 15.10, *more*).
 #
 # **Forward** both send $(P-1)\,N$, since either way every block has to reach the other $P - 1$ ranks, whole. Under our causal mask the last rank's keys are of no use to the others, and both methods send them anyway.
 #
 # **Backward** the keys and values of a ring go around again with their gradients. After $P - 1$ steps a block is at the rank just before its owner, so the gradients have to be handed on once more. That makes $(P-1)\,N + P\,N = (2P-1)\,N$. Gathering has kept all the keys and sends only gradients, $(P-1)\,N$. With fewer key/value heads (lesson 07) $N$ shrinks for both.
 #
-# **By heads or by tokens?** By heads, an `all_reduce` of the outputs sends $2\,\frac{P-1}{P}$ times $L H d$ numbers, where $d$ is the size of a head and a token has $H d$ numbers. By tokens, a ring sends $P - 1$ times the keys and values of $L / P$ tokens, which is $2\,\frac{P-1}{P}$ times $L H_{kv}\, d$. So they send equally much if every query head has its own keys. If $g$ query heads share their keys, the ring sends $1/g$ as much. Here $g$ is 2:
+# **By heads or by tokens?** By heads, an `all_reduce` of the outputs sends $2\,\frac{P-1}{P}$ times $L H d$ numbers, where $d$ is the size of a head, and $x$ and the output have $H d$ numbers for a token. By tokens, a ring sends $P - 1$ times the keys and values of $L / P$ tokens, which is $2\,\frac{P-1}{P}$ times $L H_{kv}\, d$. So they send equally much if every query head has its own keys. If $g$ query heads share their keys, the ring sends $1/g$ as much, $(P-1)\,N$ against $g\,(P-1)\,N$. Here $g$ is 2:
 
 # %%
 print("by heads, the formula  ", all_reduce_bytes(num_bytes(tensors[3]), P), "bytes")
@@ -475,9 +476,10 @@ for ax, g in zip(axes, (1, 2, 8), strict=True):  # query heads that share keys
         if there > 1:  # wide enough for a number
             ax.bar_label(forward, fmt="{:g}", label_type="center", color="white")
             ax.bar_label(backward, fmt="{:g}", label_type="center")
-        ax.text(there + back, place, f" {there + back:g}", va="center")
+        parts = "" if there > 1 else f" = {there:g} + {back:g}"
+        ax.text(there + back, place, f" {there + back:g}{parts}", va="center")
     ax.set_yticks(range(3), sends), ax.invert_yaxis()
-    ax.set(title=f"g = {g}", xlabel="bytes (1: N without sharing)", xlim=(0, 12))
+    ax.set(title=f"g = {g}", xlabel="bytes sent, in units of N at g = 1", xlim=(0, 12))
     ax.set_xticks([0, 5, 10])
 
 # %%
@@ -491,7 +493,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# *The more query heads share their keys, the less travels by tokens. By heads nothing changes.* How much is that in a real layer? Take 64 query heads, 8 key/value heads of size 128, numbers of two bytes, gradients too, and a text of 131,072 tokens on 8 ranks:
+# *The more query heads share their keys, the less travels by tokens. By heads nothing changes, since outputs travel there.* How much is that in a real layer? Take 64 query heads and 8 key/value heads, all of size 128, and a text of 131,072 tokens on 8 ranks. Every number has two bytes, also in gradients:
 
 # %%
 real_N = 2 * 131_072 // 8 * 8 * 128 * 2  # keys and values: tokens, heads, size, bytes
@@ -501,7 +503,7 @@ for name, there, back in (("heads", 8 * 7, 8 * 7), ("ring", 7, 15), ("gather", 7
     print(f"{name:6} forward {both[0]}, backward {both[1]}")
 
 # %% [markdown]
-# Without shared keys, dividing by heads sends less than a ring, forward and backward together. Sharing keys soon makes tokens the cheaper cut. By heads it changes nothing, since outputs are sent. All this is attention alone. In training, ranks that divide tokens must also add up the gradients of the model's weights, since each of them has all the weights.
+# Without shared keys, dividing by heads sends less than a ring, forward and backward together. Sharing keys soon makes tokens the cheaper cut. All this is attention alone. In training, ranks that divide tokens must also add up the gradients of the model's weights, since each of them has all the weights.
 #
 # **Who waits?** Bytes aren't everything. By heads no rank waits under a causal mask, since all have the same tokens to look at. But our `all_reduce` starts only after attention, so its sending adds to the time. What a ring sends forward can be hidden behind attention (section 15.8). Gathering sends less than a ring in all. But our version can't start computing until everything has arrived, so all its sending adds to the time, too.
 
@@ -511,44 +513,37 @@ for name, there, back in (("heads", 8 * 7, 8 * 7), ("ring", 7, 15), ("gather", 7
 #
 # What must a rank have in memory at once, forward? In a ring it has its own keys and values, which the backward pass will need again, one block in hand, and one arriving. That's $3N$, and the more ranks there are, the less it is. A rank that gathers has its own and those of the whole text, $N + P N$. By heads a rank also covers the whole text, but only for its own heads, which is $N$.
 #
-# Take the same layer on 8 ranks, where $N$ is 67 MB. The ring has $3 \cdot 67 = 201$ MB, gathering $9 \cdot 67 = 604$ MB, and dividing by heads 67 MB. But each token also has its features $x$, here $64 \cdot 128$ numbers. By tokens a rank has those of its own, 268 MB. By heads it has those of the whole text, 2,147 MB. Here is all that on 8, 32 and 64 ranks:
+# Take the same layer on 8 ranks, where $N$ is 67 MB. The ring has $3 \cdot 67 = 201$ MB, gathering $9 \cdot 67 = 604$ MB, and dividing by heads 67 MB. But each token also has its features $x$, here $64 \cdot 128$ numbers. By tokens a rank has those of its own, 268 MB. By heads it has those of the whole text, 2,147 MB. And there are weights. All four matrices take 302 MB, which by tokens every rank has, and by heads an eighth of them. Here is all that on 8 and on 64 ranks. Queries and outputs are as large in all three and left out:
 
 # %%
-axes = plotting.new_axes(9.6, 2.4, columns=3)
-for ax, P in zip(axes, (8, 32, 64), strict=True):
-    N, x = 8 * real_N / P / 1e6, 131_072 * 64 * 128 * 2 / 1e6  # MB
-    held = {"heads": (x, max(N, real_N / 1e6)), "ring": (x / P, 3 * N)}
-    held["gather"] = (x / P, (1 + P) * N)
-    for place, (features, keys) in enumerate(held.values()):
-        ax.barh(place, keys, color="0.35", label="keys, values")
-        ax.barh(place, features, left=keys, color="#8CCBEF", label="x")
-        ax.text(keys + features, place, f" {keys + features:,.0f}", va="center")
+kinds = ("keys, values", "x", "weights"), ("0.35", "#8CCBEF", plotting.COLORS[1])
+axes, x = plotting.new_axes(9.6, 2.5, columns=2), 131_072 * 64 * 128 * 2 / 1e6  # MB
+weights = 64 * 128 * (2 * 64 + 2 * 8) * 128 * 2 / 1e6  # MB
+for ax, P in zip(axes, (8, 64), strict=True):
+    N, ranks_kv = 8 * real_N / P / 1e6, min(P, 8)  # keys, values: at least one head's
+    own = weights * (8 / 9 / P + 1 / 9 / ranks_kv)
+    held = {"heads": (8 * real_N / 1e6 / ranks_kv, x, own)}
+    held |= {"ring": (3 * N, x / P, weights), "gather": ((1 + P) * N, x / P, weights)}
+    for place, sizes in enumerate(held.values()):
+        for i, (size, kind, color) in enumerate(zip(sizes, *kinds, strict=True)):
+            ax.barh(place, size, left=sum(sizes[:i]), color=color, label=kind)
+        ax.text(sum(sizes), place, f" {sum(sizes):,.0f}", va="center")
     ax.set_yticks(range(3), held), ax.invert_yaxis()
     ax.set(title=f"{P} ranks", xlabel="MB at once, forward", xlim=(0, 2900))
 
 # %%
-shown = [found[:2] for found in axes[2].get_legend_handles_labels()]
-axes[2].legend(*shown, loc="lower right")
+shown = [found[:3] for found in axes[1].get_legend_handles_labels()]
+axes[1].legend(*shown, loc="lower right")
 plotting.show(
     axes[0],
-    "Keys, values and x that a rank has at once, in MB. On 8 ranks: heads 2,215, ring "
-    "470, gather 872. On 32: 2,215, 117 and 621. On 64: 2,215, 59 and 579.",
+    "Keys and values, x and weights that a rank has at once, in MB. On 8 ranks: heads "
+    "2,252, ring 772, gather 1,174. On 64: 2,223, 361 and 881.",
 )
 
 # %% [markdown]
-# *In a ring all of it shrinks as ranks are added. Gathering keeps the keys and values of the whole text, and heads keep its $x$.* So in a ring the text can grow with the ranks. Training adds one more difference. Unless a rank gathers a second time, it keeps the whole text's keys and values, of every layer, until the backward pass.
+# *In a ring all that belongs to the text shrinks as ranks are added. A rank that gathers holds the keys and values of the whole text, and a rank with its own heads the whole text's $x$.* So in a ring the text can grow with the ranks. By heads the weights shrink. Training adds one more difference. A rank that gathers keeps the whole text's keys and values, layer after layer, until the backward pass, or it must gather again.
 #
-# On top of that come the scores. For each head they're a table, of $L/P$ times $L/P$ numbers for one block of a ring, of $L/P$ times $L$ in gathering, and of $L$ times $L$ by heads. That's why in practice all three go through the keys in smaller blocks, as in lesson 14. Here are all the answers in one table:
-#
-# | | by heads | ring | gathering |
-# |---|---|---|---|
-# | sends forward | $g\,(P-1)\,N$ | $(P-1)\,N$ | $(P-1)\,N$ |
-# | sends backward | $g\,(P-1)\,N$ | $(2P-1)\,N$ | $(P-1)\,N$ |
-# | features $x$ | of all tokens | of $L / P$ tokens | of $L / P$ tokens |
-# | keys and values at once, forward | $N$ in all (at least one head's) | its own and $2\,N$ | its own and $P\,N$ |
-# | hides behind attention | not in our version | forward, if blocks are long enough | not in our version |
-# | who waits under a causal mask | nobody | depends on the layout | nobody, but it computes the hidden pairs too |
-# | at most | as many ranks as heads | as many as tokens (zigzag: half) | the same |
+# On top of that come the scores. For each head they're a table, of $L/P$ times $L/P$ numbers for one block of a ring, of $L/P$ times $L$ in gathering, and of $L$ times $L$ by heads. That's why in practice all three go through the keys in smaller blocks, as in lesson 14.
 #
 # *More on this: exercise 15.5 turns the ring around and lets the queries travel, and "What is kept, measured" counts all that these methods hold at once.*
 
@@ -584,7 +579,7 @@ share = show_work("contiguous")
 widgets.came_out("15.C", "as long, or nearly" if share > 0.9 else f"{share:.2f}")
 
 # %% [markdown]
-# Rank 3 computes all 144 pairs in every step. All wait for it, and the ring takes $4 \cdot 144 = 576$, as it would without a mask. No time is saved. It wouldn't be faster if nobody waited for anybody, either, since rank 3 alone takes that long.
+# Rank 3 computes all 144 pairs in every step. All wait for it, and the ring takes $4 \cdot 144 = 576$, as it would without a mask. No time is saved. Even if nobody waited it would take as long, since rank 3 alone has all that to do.
 #
 # So let's deal out the tokens in another way. **Zigzag** cuts the text into $2P$ chunks and gives each rank two of them. Rank 0 gets the first and the last, rank 1 the second and the second-to-last, and so on. Where the queries of one rank meet the keys of another, they now form four smaller squares, chunk by chunk, and the library skips each of them that is hidden entirely. In the picture each color is a rank:
 
@@ -609,21 +604,22 @@ plotting.show(
 show_work("zigzag")
 
 # %% [markdown]
-# Here is where the ranks are in step 1, with the number of its step on each square. Hatched pairs are hidden by the mask, but the library computes them anyway, along with the rest of their square:
+# Here is the work of all steps. The number on a square is the step in which it's computed. Hatched pairs are hidden by the mask, but the library computes them anyway, along with the rest of their square:
 
 # %%
 axes = plotting.new_axes(7.5, 3.9, columns=2)
 for ax, name in zip(axes, ("contiguous", "zigzag"), strict=True):
     ring = Ring(layout(name, L, 4), causal=True)
-    draw_scores(ax, ring, 1), number_steps(ax, ring, 1)
-    ax.set_title(f"{name}, step 1")
+    draw_scores(ax, ring, 3), number_steps(ax, ring, 3)
+    ax.set_title(f"{name}, step 3")
 name_shades(axes[0].figure, (0.02, 1.0), columns=5, causal=True)
 plotting.show(
     axes[0],
-    "The scores in step 1, a color for each rank, strong where it computes in "
-    "step 1 and pale where it has in step 0; gray is hidden, and hatched where it's "
-    "computed anyway, which is in step 0. Contiguous: in step 1 ranks 1 to 3 have a "
-    "whole block, rank 0 nothing. Zigzag: each of the four ranks has half a block.",
+    "The scores in step 3, a color for each rank, strong where it computes now and "
+    "pale where it has before, with the number of the step; gray is hidden, hatched "
+    "where it's computed anyway, in step 0. Contiguous: rank 0 has a single block, "
+    "rank 3 one in each step. Zigzag: each rank has three squares in step 0 and two in "
+    "each of the others.",
 )
 
 # %% [markdown]
@@ -649,7 +645,7 @@ plotting.show(
 #
 # For the slow machine it's $100 / 10 = 10$ tokens. The head's size cancels, and so does the number of heads. Where $g$ query heads share a key/value head, less is sent, and $F / (g S)$ tokens are enough. **Do exercise 15.10 now (3 minutes). It asks what a causal mask does to this bound.**
 #
-# Here is one text without a mask, on eight ranks with blocks of $0.7\,F / S$, and on four ranks with blocks twice as long. Computing a block takes four times as long then, and sending it only twice:
+# Here is one text without a mask, on eight ranks with blocks of $0.7\,F / S$, and on four ranks with blocks twice as long. Then a block takes four times as long to compute, and only twice as long to send:
 
 # %%
 def draw_steps(ax, P, n, top):
@@ -756,6 +752,30 @@ plotting.show(
 #
 # All this is for the forward pass, without a mask. The ring's times are lower bounds. No machine reaches its peak, and starting a message takes time, too. The *speedups* could be off either way. If the chips did only half of their peak, the single rank that we compare with would be slower too, and the flat part would lie twice as high.
 #
+# Which cut is faster? Take the layer of section 15.5 on 8 A100s once more, forward:
+
+# %%
+computing = 4 * 131_072**2 * 64 * 128 / 8 / CLUSTERS[0].flops
+print(f"a rank computes for {1000 * computing:.0f} ms")
+for cluster in CLUSTERS[:2]:
+    for name, times in (("heads", 8 * 7), ("ring", 7)):
+        sending = times * real_N / cluster.bandwidth
+        print(f"{cluster.name:17} {name:5} sends for {1000 * sending:3.0f} ms")
+
+# %% [markdown]
+# Within a machine, over NVLink, both are cheap, and dividing by heads also divides the weights. Between machines the ring's 38 ms are hidden behind computing, and those of the heads are longer than computing itself. Here are all the answers in one table:
+#
+# | | by heads | ring | gathering |
+# |---|---|---|---|
+# | sends forward | $g\,(P-1)\,N$ | $(P-1)\,N$ | $(P-1)\,N$ |
+# | sends backward | $g\,(P-1)\,N$ | $(2P-1)\,N$ | $(P-1)\,N$ |
+# | features $x$ held | of all tokens | of $L / P$ tokens | of $L / P$ tokens |
+# | keys and values at once, forward | $N$ in all (at least one head's) | its own and $2\,N$ | its own and $P\,N$ |
+# | weights held | $1/P$ (keys' and values' at least one head's) | all | all |
+# | hides behind attention | not in our version | forward, if blocks are long enough; not backward in our version | not in our version |
+# | who waits under a causal mask | nobody | depends on the layout | nobody, but it computes the hidden pairs too |
+# | at most | as many ranks as heads | as many as tokens (zigzag: half) | the same |
+#
 # *More on this: "Sending while you compute" tries it with an imitated link, "The way back" has the backward pass, and "A ring for each head" shows how more ranks can still help.*
 
 # %% [markdown]
@@ -767,7 +787,7 @@ plotting.show(
 # 3. **Tokens** divide because partial results merge by their `lse`. In a ring a rank has only one block of keys and values in hand and one arriving besides its own. Forward it sends as much as dividing by heads does, or $1/g$ of that where $g$ query heads share their keys.
 # 4. **Counted**, our ring sends $(P-1)\,N$ forward and $(2P-1)\,N$ backward. By its formula, gathering sends as much forward and less backward, and holds more. Zigzag gives every rank the same work under a causal mask.
 # 5. **On paper**, with machines at their peak, for the forward pass without a mask, sending is free once a block has at least $F / (g S)$ tokens, with numbers of two bytes. With a causal mask in zigzag it takes twice as many. Past $g L S / F$ ranks a longer ring gains hardly anything.
-# 6. **Which cut?** By heads, as long as there are heads and a rank can hold $x$ of the whole text. By tokens when the text is too long for that: in a ring where blocks are long enough to hide the sending, by gathering where few key/value heads make it cheap to send and to keep. Both at once where one isn't enough.
+# 6. **Which cut?** By heads inside one machine, where links are fast and the weights get divided, too. By tokens when the text is too long for that or links are slow: in a ring if its blocks are long enough to hide the sending, by gathering if few key/value heads make it cheap to send and to keep. Both at once if one isn't enough.
 
 # %% tags=["nbval-ignore-output"]
 widgets.predictions()
@@ -903,7 +923,7 @@ for row in read_rows("traffic"):
     print(f"sent {ratio:.2f} times that")
 
 # %% [markdown]
-# *Four ranks on one machine, all their bytes together.* Three operations send what we count. `reduce_scatter` sends a quarter more. Our library builds it from four calls of `dist.reduce`. In the last row each part goes straight to the rank that adds it, and that's as many bytes as counted. That points to gloo's `reduce`, which we haven't measured alone.
+# *Four ranks on one machine, each with a tensor of 8 MB, all their bytes together.* Three operations send what we count. `reduce_scatter` sends a quarter more. Our library builds it from four calls of `dist.reduce`. In the last row each part goes straight to the rank that adds it, and that's as many bytes as counted. That points to gloo's `reduce`, which we haven't measured alone.
 
 # %% [markdown]
 # ## 15.11 More ranks than cores
@@ -1119,7 +1139,7 @@ print("sent:", sent[0].item() / num_bytes(shares[1][0], shares[2][0]), "N")
 # %% [markdown]
 # With $P = 4$ that's $(2P - 1)\,N$. If keys have two bytes and gradients are collected in float32, as our library does, it's $(3P-1)\,N$, and $2\,(P-1)\,N$ for gathering.
 #
-# How much of this can hide behind computing? Backward, a step has five matrix products in place of two. It sends twice as much, or three times as much with gradients in float32. Suppose a block's gradients are sent while the next block is computed. Then it takes $2 / 2.5 = 0.8$ times as many tokens as forward to hide the sending. With gradients in float32 it takes $3 / 2.5 = 1.2$ times as many. In the code above the gradients wait for their own block, and nothing is hidden. The last step of sending starts when all attention is done, so there is nothing left to hide it.
+# How much of this can hide behind computing? Backward, a step has five matrix products in place of two. It sends twice as much, or three times as much with gradients in float32. Suppose a block's gradients travel while the next block is computed. Then $2 / 2.5 = 0.8$ times the tokens needed forward are enough to hide the sending. With gradients in float32 it takes $3 / 2.5 = 1.2$ times as many. In the code above the gradients wait for their own block, and nothing is hidden. The last step of sending starts when all attention is done, so there is nothing left to hide it.
 
 # %% [markdown]
 # ## A ring for each head
@@ -1141,7 +1161,7 @@ for way, sent in ways.items():
         print(f"heads send {way:33} ({cluster.name}): {one / total:5.0f} times as fast")
 
 # %% [markdown]
-# In these times nobody computes while the heads exchange, before the ring or after it. With more care some of that could be hidden, so they aren't lower bounds. The lines with NVLink are for a machine of 32 GPUs, and an A100's has 8 or 16. For an `all_reduce` fast links pay off. All-to-alls send so little that it hardly matters.
+# Here all computing stops while the heads exchange, before the ring and after it. With more care some of that sending could be hidden, so these times could be beaten. The lines with NVLink are for a machine of 32 GPUs, and an A100's has 8 or 16. For an `all_reduce` fast links pay off. All-to-alls send so little that it hardly matters.
 #
 # Llama 3's longest texts were divided by heads among 8 GPUs, and by tokens among 16 such groups (table 4 of its paper). But Llama 3 gathers, and has no rings.
 
@@ -1207,11 +1227,11 @@ for n in (128, 256, 512, 768):
 # | what is divided | name | what is sent |
 # |---|---|---|
 # | the texts of a batch | data parallelism | gradients, summed before each update |
-# | texts, and also weights and the optimizer's numbers | ZeRO stage 3 (2019), FSDP (2023) | a layer's weights, gathered when it's needed, and its gradients |
+# | texts, and also weights and what the optimizer keeps for each of them | ZeRO stage 3 (2019), FSDP (2023) | a layer's weights, gathered when it's needed, and its gradients |
 # | heads, and the hidden features of the feed-forward network | tensor parallelism (section 15.2) | two sums in each layer, forward |
 # | tokens | context parallelism (section 15.4), also called sequence parallelism, a name that Megatron-LM has for something else (section 15.10) | keys and values; in training the gradients of the weights, too |
 # | layers | pipeline (GPipe, 2018) | what one layer hands to the next, where that's on another rank |
-# | experts of a mixture | expert parallelism (GShard, 2020) | tokens to their experts, and back |
+# | experts, parts of a layer of which each token uses a few | expert parallelism (GShard, 2020) | tokens to their experts, and back |
 #
 # The feed-forward network divides as heads do. Its hidden features don't see one another until the second matrix adds them up:
 
