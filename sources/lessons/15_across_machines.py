@@ -483,8 +483,8 @@ for ax, g in zip(axes, (1, 2, 8), strict=True):  # query heads that share keys
     ax.set_xticks([0, 5, 10])
 
 # %%
-shown = [found[:2] for found in axes[2].get_legend_handles_labels()]
-axes[2].legend(*shown, loc="lower right")
+shown = [found[:2] for found in axes[1].get_legend_handles_labels()]
+axes[1].legend(*shown, loc="lower right")
 plotting.show(
     axes[0],
     "Bytes sent on four ranks, forward and backward. Heads always 6. The ring 10 "
