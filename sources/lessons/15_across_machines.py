@@ -48,7 +48,7 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=88)
 torch.set_num_threads(1)
 
 # %% [markdown]
-# A model can be too large for one machine, and so can a text. Then several machines share the work, and each sends the others what they need. In this lesson a few processes on your own computer play the machines. None can see into another. Each knows only what it is sent. Such a process is called a **rank**, and so is its number. On a real cluster every machine would run the same function.
+# A model can be too large for one machine, and so can a text. Then several machines share the work, and each sends the others what they need. In this lesson a few processes on your own computer play the machines. None can see into another. Each knows only what it is sent. Such a process is called a **rank**, and so is its number. All ranks run the same function, here as on a real cluster.
 #
 # **You will learn to**
 #
@@ -226,7 +226,7 @@ print(f"both keys at once {both.item():.3f}, mean of the outputs {values.mean():
 widgets.came_out("15.A", "its output and one more number")
 
 # %% [markdown]
-# Think of a balance. Put each part's weight at its output, and the beam balances at the merged output, 7. There $3 \cdot 1$ on the left equals $1 \cdot 3$ on the right:
+# Think of a balance. Put each part's weight at its output, and the beam balances at the merged output, 7. On the left is weight 1 at distance 3, on the right weight 3 at distance 1. Both make 3:
 
 # %%
 ax = plotting.new_axes(5.6, 2.0)
@@ -266,7 +266,7 @@ plotting.show(
 # With $\ell = \ln(e^{\ell_1} + e^{\ell_2})$, which `torch.logaddexp` computes without overflow, the formula becomes $o = e^{\ell_1 - \ell}\, o_1 + e^{\ell_2 - \ell}\, o_2$. No exponent is positive any more. A part with $\ell_1 = -\infty$ gets the share $e^{-\infty} = 0$. If both parts saw nothing, subtract 0 in place of $\ell$, and both shares are 0.
 # </details>
 #
-# Norms and the feed-forward network work on each token alone, so a rank that has a token does all that by itself. Only attention has to send, and for that, merging is all we need. Each rank now keeps its queries, while blocks of keys and values travel. In each step a rank sends a copy of its block to the next rank, the last one to rank 0. While the copy is on its way, the rank attends to the block itself and merges the result with what it has collected so far. Then it turns to the block that has just come in. In the last step nothing is sent. Steps are counted from 0, as ranks are. In step 0 each rank has its own block, and after $P$ steps every query has met every key. This is **ring attention** (Liu, Zaharia, Abbeel, 2023). Dividing attention by tokens, in a ring or otherwise, is called **context parallelism**.
+# Norms and the feed-forward network work on each token alone, so a rank that has a token does all that by itself. Only attention has to send, and for that, merging is all we need. In section 15.3 the parts lay on different machines. Now they come to one rank, one after the other. Each rank keeps its queries and its output, and blocks of keys and values travel. In each step a rank sends a copy of its block to the next rank, the last one to rank 0. While the copy is on its way, the rank attends to the block itself and merges the result with what it has collected so far. Then it turns to the block that has just come in. In the last step nothing is sent. Steps are counted from 0, as ranks are. In step 0 each rank has its own block, and after $P$ steps every query has met every key. This is **ring attention** (Liu, Zaharia, Abbeel, 2023). Dividing attention by tokens, in a ring or otherwise, is called **context parallelism**.
 #
 # Here are the four steps of four ranks. Each rank has a color. Strong squares are computed now, pale ones are done, and white ones are still to come. The number is the step:
 
@@ -450,13 +450,13 @@ more = "in the ring" if sum(sent["ring"]) > sum(sent["gather"]) else "in gatheri
 widgets.came_out("15.B", "as many in both" if len(set(sent.values())) < 2 else more)
 
 # %% [markdown]
-# The ring's numbers are counted, each time a block is handed on. Gathering takes two collective operations. Forward it's an `all_gather`. Backward it's a `reduce_scatter`. If three ranks have $(1, 2, 3)$, $(10, 20, 30)$ and $(100, 200, 300)$, it leaves the sum 111 on rank 0, 222 on rank 1 and 333 on rank 2. So each rank gets the gradients of its own keys and values, added up over all ranks. For gathering we used a formula, as in the next figure. Was that much really sent? Forward yes, backward a quarter more (section 15.10, *more*).
+# The ring's numbers are counted, each time a block is handed on. Gathering takes two collective operations. Forward it's an `all_gather`. Backward it's a `reduce_scatter`. If three ranks have $(1, 2, 3)$, $(10, 20, 30)$ and $(100, 200, 300)$, it leaves the sum 111 on rank 0, 222 on rank 1 and 333 on rank 2. So each rank gets the gradients of its own keys and values, added up over all ranks. Gathering's numbers come from a formula, and so do those of the next figure. When we measured, forward agreed, and backward a quarter more was sent (section 15.10, *more*).
 #
 # **Forward** both send $(P-1)\,N$, since either way every block has to reach the other $P - 1$ ranks, whole. Under our causal mask the last rank's keys are of no use to the others, and both methods send them anyway.
 #
 # **Backward** the keys and values of a ring go around again with their gradients. After $P - 1$ steps a block is at the rank just before its owner, so the gradients have to be handed on once more. That makes $(P-1)\,N + P\,N = (2P-1)\,N$. Gathering has kept all the keys and sends only gradients, $(P-1)\,N$. With fewer key/value heads (lesson 07) $N$ shrinks for both.
 #
-# **By heads or by tokens?** By heads, an `all_reduce` of the outputs sends $2\,\frac{P-1}{P}$ times $L H d$ numbers, where $d$ is the size of a head, and $x$ and the output have $H d$ numbers for a token. By tokens, a ring sends $P - 1$ times the keys and values of $L / P$ tokens, which is $2\,\frac{P-1}{P}$ times $L H_{kv}\, d$. So they send equally much if every query head has its own keys. If $g$ query heads share their keys, the ring sends $1/g$ as much, $(P-1)\,N$ against $g\,(P-1)\,N$. Here $g$ is 2:
+# **By heads or by tokens?** By heads, an `all_reduce` of the outputs sends $2\,\frac{P-1}{P}$ times $L H d$ numbers, where $d$ is the size of a head, and $x$ and the output have $H d$ numbers for a token. By tokens, a ring sends $P - 1$ times the keys and values of $L / P$ tokens, which is $2\,\frac{P-1}{P}$ times $L H_{kv}\, d$. If every query head has its own keys, the two send the same. If $g$ query heads share theirs, the ring sends $(P-1)\,N$, and dividing by heads $g$ times that. Here $g$ is 2:
 
 # %%
 print("by heads, the formula  ", all_reduce_bytes(num_bytes(tensors[3]), P), "bytes")
@@ -493,7 +493,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# *The more query heads share their keys, the less travels by tokens. By heads nothing changes, since outputs travel there.* How much is that in a real layer? Take 64 query heads and 8 key/value heads, all of size 128, and a text of 131,072 tokens on 8 ranks. Every number has two bytes, also in gradients:
+# *The more query heads share their keys, the less travels by tokens. By heads nothing changes, since outputs travel there.* How much is that in a real layer? Take 64 query heads and 8 key/value heads, all of size 128, and a text of 131,072 tokens on 8 ranks. Every number has two bytes, also in gradients (our library sends gradients as float32, which is more):
 
 # %%
 real_N = 2 * 131_072 // 8 * 8 * 128 * 2  # keys and values: tokens, heads, size, bytes
@@ -513,7 +513,7 @@ for name, there, back in (("heads", 8 * 7, 8 * 7), ("ring", 7, 15), ("gather", 7
 #
 # What must a rank have in memory at once, forward? In a ring it has its own keys and values, which the backward pass will need again, one block in hand, and one arriving. That's $3N$, and the more ranks there are, the less it is. A rank that gathers has its own and those of the whole text, $N + P N$. By heads a rank also covers the whole text, but only for its own heads, which is $N$.
 #
-# Take the same layer on 8 ranks, where $N$ is 67 MB. The ring has $3 \cdot 67 = 201$ MB, gathering $9 \cdot 67 = 604$ MB, and dividing by heads 67 MB. But each token also has its features $x$, here $64 \cdot 128$ numbers. By tokens a rank has those of its own, 268 MB. By heads it has those of the whole text, 2,147 MB. And there are weights. All four matrices take 302 MB, which by tokens every rank has, and by heads an eighth of them. Here is all that on 8 and on 64 ranks. Queries and outputs are as large in all three and left out:
+# Take the same layer on 8 ranks, where $N$ is 67 MB. The ring has $3 \cdot 67 = 201$ MB, gathering $9 \cdot 67 = 604$ MB, and dividing by heads 67 MB. But each token also has its features $x$, here $64 \cdot 128$ numbers. By tokens a rank has those of its own, 268 MB. By heads it has those of the whole text, 2,147 MB. And there are weights. All four matrices take 302 MB, which by tokens every rank has, and by heads an eighth of them. Here is all that on 8 and on 64 ranks. Left out are the queries and the heads' outputs, which are as large in all three, and the layer's output, which is as large as $x$ once more:
 
 # %%
 kinds = ("keys, values", "x", "weights"), ("0.35", "#8CCBEF", plotting.COLORS[1])
@@ -637,7 +637,7 @@ plotting.show(
 #
 # While a rank attends to one block and sends a copy on, the next block is on its way to it. If that arrives before the rank is done, the sending is free.
 #
-# When is that so? Take a slow machine that does 100 operations a second and sends 10 bytes a second, and keys of size 2. We'll see that a block of $n$ tokens then takes $8 n^2$ operations and $8 n$ bytes. With 5 tokens that's 2 seconds of computing and 4 of sending, so the rank waits. With 10 tokens both take 8 seconds. With 20 it computes for 32 seconds and sends for 16, and nobody waits. Computing grows with the square of the block, sending only with its length.
+# When is that so? Take a slow machine that does 100 operations a second and sends 10 bytes a second, and keys of size 2. For each pair of a query and a key there are two products of size 2, for the score and for the value. Each takes 2 multiplications and 2 additions, 8 operations together. For each token a key and a value are sent, 4 numbers of 2 bytes, 8 bytes together. So a block of $n$ tokens takes $8 n^2$ operations and $8 n$ bytes. With 5 tokens that's 2 seconds of computing and 4 of sending, so the rank waits. With 10 tokens both take 8 seconds. With 20 it computes for 32 seconds and sends for 16, and nobody waits. Computing grows with the square of the block, sending only with its length.
 #
 # Now in general. A rank with $n = L / P$ tokens does $4\,n^2 d$ operations in a step, for each head of size $d$. There are two matrix products, and each takes $n^2 d$ multiplications and as many additions. Exponentials and merging are left out. Meanwhile it sends $2\,n\,d$ numbers of 2 bytes. If each rank does $F$ operations and sends $S$ bytes a second, sending is hidden as soon as
 #
@@ -645,7 +645,7 @@ plotting.show(
 #
 # For the slow machine it's $100 / 10 = 10$ tokens. The head's size cancels, and so does the number of heads. Where $g$ query heads share a key/value head, less is sent, and $F / (g S)$ tokens are enough. **Do exercise 15.10 now (3 minutes). It asks what a causal mask does to this bound.**
 #
-# Here is one text without a mask, on eight ranks with blocks of $0.7\,F / S$, and on four ranks with blocks twice as long. Then a block takes four times as long to compute, and only twice as long to send:
+# Here is one text without a mask, on eight ranks with blocks of $0.7\,F / S$ tokens, and on four ranks with blocks twice as long. Then a block takes four times as long to compute, and only twice as long to send:
 
 # %%
 def draw_steps(ax, P, n, top):
@@ -715,7 +715,7 @@ for kv_heads in (32, 8):
     sizes = {"L": 10**6, "num_heads": 32, "num_kv_heads": kv_heads, "d_head": 128}
     rings = [ring_time(CLUSTERS[1], P=P, **sizes) for P in counts]
     totals = {"ring": [ring.total for ring in rings]}
-    totals["gathered"] = [ring.compute + ring.transfer for ring in rings]
+    totals["gather"] = [ring.compute + ring.transfer for ring in rings]
     for way, times in totals.items():
         name = f"{way}, {kv_heads} key/value heads"
         speedups[name] = torch.tensor([times[0] / t for t in times])
@@ -748,9 +748,9 @@ plotting.show(
 )
 
 # %% [markdown]
-# *Beyond $g L S / F$ ranks (dotted lines) a longer ring gains next to nothing, here less than one percent.* The blocks have become too short to hide what is sent, and each rank still has to receive nearly all keys and values of the text, whatever $P$ is. Gathering receives as much, but starts computing only then. So it takes the sum of the two times, and the ring only the longer one. At the bend the two times are equal, so gathering takes twice as long. Far from it one time is small, and the two methods are almost equally fast.
+# *Beyond $g L S / F$ ranks (dotted lines) a longer ring gains next to nothing, here less than one percent.* The blocks have become too short to hide what is sent, and each rank still has to receive nearly all keys and values of the text, whatever $P$ is. Gathering receives as much, but computes nothing until it has everything. So it takes the sum of the two times, and the ring only the longer one. At the bend the two times are equal, so gathering takes twice as long. Far from it one time is small, and the two methods are almost equally fast.
 #
-# All this is for the forward pass, without a mask. The ring's times are lower bounds. No machine reaches its peak, and starting a message takes time, too. The *speedups* could be off either way. If the chips did only half of their peak, the single rank that we compare with would be slower too, and the flat part would lie twice as high.
+# All this is for the forward pass, without a mask. The ring's times are lower bounds. No machine reaches its peak, and starting a message takes time, too. The *speedups* could be off either way. If the chips did only half of their peak, the single rank that we compare with would be slower too, and the flat part would lie twice as high. With links at half their peak it would lie half as high.
 #
 # Which cut is faster? Take the layer of section 15.5 on 8 A100s once more, forward:
 
@@ -763,7 +763,7 @@ for cluster in CLUSTERS[:2]:
         print(f"{cluster.name:17} {name:5} sends for {1000 * sending:3.0f} ms")
 
 # %% [markdown]
-# Within a machine, over NVLink, both are cheap, and dividing by heads also divides the weights. Between machines the ring's 38 ms are hidden behind computing, and those of the heads are longer than computing itself. Here are all the answers in one table:
+# Within a machine, over NVLink, both are cheap, and dividing by heads also divides the weights. Between machines the ring's 38 ms are hidden behind computing, and those of the heads are longer than attention itself. Here are all the answers in one table:
 #
 # | | by heads | ring | gathering |
 # |---|---|---|---|
@@ -771,7 +771,7 @@ for cluster in CLUSTERS[:2]:
 # | sends backward | $g\,(P-1)\,N$ | $(2P-1)\,N$ | $(P-1)\,N$ |
 # | features $x$ held | of all tokens | of $L / P$ tokens | of $L / P$ tokens |
 # | keys and values at once, forward | $N$ in all (at least one head's) | its own and $2\,N$ | its own and $P\,N$ |
-# | weights held | $1/P$ (keys' and values' at least one head's) | all | all |
+# | weights held | $1/P$ (of $W_k$ and $W_v$ at least one head) | all | all |
 # | hides behind attention | not in our version | forward, if blocks are long enough; not backward in our version | not in our version |
 # | who waits under a causal mask | nobody | depends on the layout | nobody, but it computes the hidden pairs too |
 # | at most | as many ranks as heads | as many as tokens (zigzag: half) | the same |
@@ -785,7 +785,7 @@ for cluster in CLUSTERS[:2]:
 # 1. **Ranks** are processes with a memory of their own. `run_on_ranks` hands you what each rank returned and printed, or an error that names a rank.
 # 2. **Heads** divide because the output projection is a sum over heads. That takes one `all_reduce` forward and one backward.
 # 3. **Tokens** divide because partial results merge by their `lse`. In a ring a rank has only one block of keys and values in hand and one arriving besides its own. Forward it sends as much as dividing by heads does, or $1/g$ of that where $g$ query heads share their keys.
-# 4. **Counted**, our ring sends $(P-1)\,N$ forward and $(2P-1)\,N$ backward. By its formula, gathering sends as much forward and less backward, and holds more. Zigzag gives every rank the same work under a causal mask.
+# 4. **Counted**, our ring sends $(P-1)\,N$ forward and $(2P-1)\,N$ backward, if gradients have as many bytes as keys. By its formula, gathering sends as much forward and less backward, and holds more. Zigzag gives every rank the same work under a causal mask.
 # 5. **On paper**, with machines at their peak, for the forward pass without a mask, sending is free once a block has at least $F / (g S)$ tokens, with numbers of two bytes. With a causal mask in zigzag it takes twice as many. Past $g L S / F$ ranks a longer ring gains hardly anything.
 # 6. **Which cut?** By heads inside one machine, where links are fast and the weights get divided, too. By tokens when the text is too long for that or links are slow: in a ring if its blocks are long enough to hide the sending, by gathering if few key/value heads make it cheap to send and to keep. Both at once if one isn't enough.
 
@@ -833,7 +833,7 @@ widgets.predictions()
 # ## 15.9 What a kernel leaves out
 # *More · 3 minutes*
 #
-# In section 15.7 we counted whole chunks. Our library skips a chunk that is hidden entirely, and computes all of a chunk that is hidden in part. A **kernel** is one program on the chip that does all of attention. It works in small squares, **tiles**, and skips each one that is hidden. At best it computes only what may be seen:
+# In section 15.7 we counted whole chunks. Our library skips a chunk that is hidden entirely, and computes all of a chunk that is hidden in part. A **kernel** is a program that runs on the chip, here one that does all of attention. It works in small squares, **tiles**, and skips each one that is hidden. At best it computes only what may be seen:
 
 # %%
 print("time in pairs: whole chunks   only what may be seen")
@@ -844,7 +844,7 @@ for name in ("contiguous", "zigzag", "striped"):
     print(f"{name:14}{totals[0]:13}{totals[1]:24}")
 
 # %% [markdown]
-# **Striped** attention (Brandon et al., 2023) deals tokens out like cards, so that every block is half hidden, along its diagonal. Whole chunks gain nothing from that (set the widget to striped). With the smallest tiles it comes close to zigzag, and the longer the text, the closer:
+# **Striped** attention (Brandon et al., 2023) deals tokens out like cards, so that every block is half hidden, along its diagonal. Counted in whole chunks, that gains nothing (set the widget to striped). Counted in the smallest tiles, it comes close to zigzag, and closer as the text grows:
 
 # %%
 for length in (48, 192, 768):
@@ -912,7 +912,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# So this half sends half of the formula, and the other half sends as much again. Between the two, each rank holds $1/P$ of the sum. In that moment Megatron-LM computes what acts on each token alone, norms and dropout, and calls that sequence parallelism (Korthikanti et al., 2022).
+# So this half sends half of the formula, and the other half sends as much again. Between the two halves each rank holds $1/P$ of the sum. If a part is a stretch of tokens, norms and dropout can be done right there. Megatron-LM does so, and calls it sequence parallelism (Korthikanti et al., 2022).
 #
 # Does gloo send as much? Our `Communicator` adds up what it hands to the next rank, and for a collective operation it adds the formula. On Linux one can ask the system how many bytes really went from process to process (`python -m experiments traffic`):
 
@@ -1145,7 +1145,7 @@ print("sent:", sent[0].item() / num_bytes(shares[1][0], shares[2][0]), "N")
 # ## A ring for each head
 # *More · 4 minutes*
 #
-# More ranks do help if they divide the heads as well. Give each of the 32 heads its own ring of 32 ranks, and none of the 1,024 has to wait for a block. But dividing the heads sends something, too. It's one `all_reduce`, or four *all-to-alls*, in which each rank sends every other one a part of its own (section 15.12). The rings go over InfiniBand. What the heads exchange can go over InfiniBand too, or over NVLink if the ranks with the same tokens are in one machine:
+# In section 15.8 a longer ring soon gained nothing. More ranks still help if they divide the heads as well. Give each of the 32 heads its own ring of 32 ranks, and none of the 1,024 has to wait for a block. But dividing the heads sends something, too. It's one `all_reduce`, or four *all-to-alls*, in which each rank sends every other one a part of its own (section 15.12). The rings go over InfiniBand. What the heads exchange can go over InfiniBand too, or over NVLink if the ranks with the same tokens are in one machine:
 
 # %%
 sizes = {"L": 10**6, "d_head": 128}
@@ -1205,7 +1205,7 @@ operations = 4 * 4 * 512**2 * 64  # of a step with 512 tokens, in four heads
 fastest = min(step_seconds(512, math.inf) for _ in range(40))
 bandwidth = 2 * operations / fastest / 512
 print("milliseconds  computing  sending  their sum  a step  waiting first")
-for n in (128, 256, 512, 768):
+for n in (128, 256, 512):
     ways = ((math.inf, False), (bandwidth, False), (bandwidth, True))  # in turn
     rounds = [[step_seconds(n, *way) for way in ways] for _ in range(15)]
     computing, step, waiting = (1000 * min(x) for x in zip(*rounds, strict=True))
@@ -1214,9 +1214,9 @@ for n in (128, 256, 512, 768):
     print(f"{n:5} tokens {row}{step:8.1f}{waiting:15.1f}")
 
 # %% [markdown]
-# *A step takes about as long as the longer of the two. With short blocks that's the sending, with long ones the computing.* In the last column the program waits for the next block before it computes, and that takes about the sum. So the order of two lines decides between the longer time and the sum: `arriving = yield ...`, then compute, then `arriving()`.
+# *A step takes about as long as the longer of the two. With short blocks that's the sending, and at 512 tokens the two are equal, since we chose the link's speed for that.* In the last column the program waits for the next block before it computes, and that takes about the sum. So the order of two lines decides between the longer time and the sum: `arriving = yield ...`, then compute, then `arriving()`.
 #
-# Nothing is really sent here, so this tests only the order of the operations. Compare the columns within a row, and trust the short blocks most. Long steps are noisy on a busy machine, where one can even come out below the computing that it contains. A busy machine also shifts the break-even, and one $F$ for all sizes is a simplification.
+# Nothing is really sent here, so this tests only the order of the operations. Compare the columns within a row: a busy machine shifts the break-even, and one $F$ for all sizes is a simplification.
 
 # %% [markdown]
 # ## What else can be divided
