@@ -218,7 +218,9 @@ def test_a_message_in_ipython_has_no_stack():
         ("1", ""),
     ],
 )
-def test_after_a_cell_that_did_not_run_to_its_end_the_check_says_that_it_judges_an_older_answer(cell, said, monkeypatch, capsys):
+def test_after_a_cell_that_did_not_run_to_its_end_the_check_says_that_it_judges_an_older_answer(
+    cell, said, monkeypatch, capsys
+):
     shell = InteractiveShell()
     monkeypatch.setattr(engine, "_shell", lambda: shell)
     shell.run_cell(cell)
