@@ -42,6 +42,8 @@ def for_site(notebook: NotebookNode, path: str, address: str | None) -> Notebook
         elif "setup" in cell.metadata.get("tags", ()):
             cell.metadata["tags"] = [*cell.metadata.tags, "hide-input"]
             cell.metadata["mystnb"] = {"code_prompt_show": "Show the imports", "code_prompt_hide": "Hide the imports"}
+        elif cell.metadata.get("jupyter", {}).get("source_hidden"):
+            cell.metadata["tags"] = [*cell.metadata.get("tags", ()), "hide-input"]
         elif cell.metadata.get("collapsed"):
             cell.metadata["tags"] = [*cell.metadata.get("tags", ()), "hide-output"]
             cell.metadata["mystnb"] = {

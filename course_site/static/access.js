@@ -11,6 +11,24 @@ function name_buttons() {
   for (const button of document.querySelectorAll(".search-button-field")) button.removeAttribute("aria-label");
 }
 
+/** What is too wide fades at its right edge until it has been moved to its end. */
+function show_where_it_goes_on(selector) {
+  const mark = (wide) => wide.classList.toggle("goes-on", wide.scrollWidth - wide.clientWidth - wide.scrollLeft > 4);
+  const sizes = new ResizeObserver((entries) => entries.forEach(({ target }) => mark(target)));
+  for (const wide of document.querySelectorAll(selector)) {
+    sizes.observe(wide);
+    wide.addEventListener("scroll", () => mark(wide), { passive: true });
+  }
+}
+
+/** The list of sections and the choice of a theme lie over the page on a phone: they go once one has chosen. */
+function let_menus_close() {
+  document.addEventListener("click", ({ target }) => {
+    target.closest("dialog[open] a[href*='#']")?.closest("dialog").close();
+    if (target.closest(".theme-change-button")) document.body.click();
+  });
+}
+
 /** What is too wide for the page can be scrolled with the arrow keys. */
 function let_what_scrolls_be_reached() {
   for (const wide of document.querySelectorAll("mjx-container, .cell_input pre")) {
@@ -42,9 +60,14 @@ function keep_the_search_in_sight() {
 
 name_buttons();
 let_pictures_be_opened();
+let_menus_close();
 window.addEventListener("load", () => {
   name_buttons();
   let_what_scrolls_be_reached();
+  show_where_it_goes_on(".bd-article :is(.whole-picture, pre, .pst-scrollable-table-container)");
   keep_the_search_in_sight();
-  globalThis.MathJax?.startup?.promise?.then(let_what_scrolls_be_reached);
+  globalThis.MathJax?.startup?.promise?.then(() => {
+    let_what_scrolls_be_reached();
+    show_where_it_goes_on("mjx-container[display='true']");
+  });
 });

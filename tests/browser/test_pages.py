@@ -225,6 +225,24 @@ def test_on_a_phone_figures_and_code_are_moved_sideways_and_not_made_tiny(visito
     assert lines[2] and lines[1] < (lines[0] + 3) * height  # no line is broken
 
 
+def test_what_is_too_wide_fades_until_it_has_been_moved_to_its_end(visitor):
+    page = visitor.visit("notebooks/04_scaled_dot_product_attention.html", width=390, height=844)
+    code = page.locator(".cell_input pre", has_text="outputs.append")
+    for place, fades in ((0, True), (9999, False)):
+        code.evaluate("(pre, place) => { pre.scrollLeft = place; }", place)
+        page.wait_for_function(
+            "([pre, fades]) => pre.classList.contains('goes-on') === fades", arg=[code.element_handle(), fades]
+        )
+    assert page.locator(".cell_input pre.goes-on").count() < page.locator(".cell_input pre").count()
+
+
+def test_the_list_of_sections_closes_once_one_is_chosen(visitor):
+    page = visitor.visit("notebooks/04_scaled_dot_product_attention.html", width=390, height=844)
+    page.locator("button.secondary-toggle").first.click()
+    page.locator("dialog[open] a[href*='#']").nth(2).click()
+    page.wait_for_function("!document.querySelector('dialog[open]') && scrollY > 0")
+
+
 def test_on_a_laptop_a_lesson_opens_with_title_and_search_in_sight(visitor):
     page = visitor.visit("notebooks/04_scaled_dot_product_attention.html", width=1366, height=800)
     page.wait_for_load_state("load")
