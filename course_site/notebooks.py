@@ -23,6 +23,10 @@ READ_HERE = (
     "This page was run for you. Where it asks you to run a cell, that works in the notebook: in the course's folder "
     "<code>make lab</code> sets everything up, once, and opens JupyterLab."
 )
+ANSWERED = (
+    "These can be answered on this page: {}. The others are answered in the notebook, which in the course's "
+    "folder <code>make lab</code> opens."
+)
 COLAB = re.compile(r"\[▶ Open in Colab\]\([^)]*\)(?: · )?")
 
 
@@ -76,8 +80,8 @@ def _links(path: str, colab: str | None, address: str | None, tasks: dict[str, s
     if colab:
         links.insert(0, f'<a href="{html.escape(colab)}">Open in Colab</a>')
         links.append(f'<a href="{address}/discussions">Ask a question</a>')
-    said = "" if path.startswith("exercises") else f"<p>{READ_HERE}</p>"
-    return f'<p class="notebook-links">{" ".join(links)}</p>{said}'
+    said = ANSWERED.format(", ".join(numbers)) if path.startswith("exercises") and numbers else READ_HERE
+    return f'<p class="notebook-links">{" ".join(links)}</p><p>{said}</p>'
 
 
 def _ask_its_tasks(cells: list[NotebookNode]) -> dict[str, str]:

@@ -71,6 +71,7 @@ const CONTROLS = {
 
   cells(exercise) {
     const buttons = [];
+    let touched = false; // a table of False alone may be an answer, but not before anything was pressed
     const press = (button, on) => {
       button.setAttribute("aria-pressed", String(on));
       button.textContent = on ? "True" : "False";
@@ -81,7 +82,10 @@ const CONTROLS = {
       const cells = exercise.columns.map((column, j) => {
         const button = element("button", { type: "button", className: "try-cell" });
         button.dataset.where = `${row}, ${column}`;
-        button.addEventListener("click", () => press(button, button.getAttribute("aria-pressed") !== "true"));
+        button.addEventListener("click", () => {
+          touched = true;
+          press(button, button.getAttribute("aria-pressed") !== "true");
+        });
         button.addEventListener("keydown", (event) => {
           const steps = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
           const next = steps && j + steps[1] in exercise.columns && buttons[(i + steps[0]) * exercise.columns.length + j + steps[1]];
@@ -98,8 +102,12 @@ const CONTROLS = {
     const table = element("table", { className: "try-table" }, element("tbody", {}, head, ...rows));
     return {
       elements: [element("div", { className: "try-wide" }, table)],
-      read: () => buttons.map((button) => (button.getAttribute("aria-pressed") === "true" ? "1" : "0")).join(""),
-      show: (key) => buttons.forEach((button, i) => press(button, key[i] === "1")),
+      missing: "Press the cells that are True first.",
+      read: () => (touched ? buttons.map((button) => (button.getAttribute("aria-pressed") === "true" ? "1" : "0")).join("") : null),
+      show: (key) => {
+        touched = true;
+        buttons.forEach((button, i) => press(button, key[i] === "1"));
+      },
     };
   },
 

@@ -8,8 +8,8 @@ from .drawing import Drawing
 from .palette import COLORS, LABEL, NUMBER, SHAPE, SOFT
 
 MOST = 4  # heads, and ranks
-ROW, TALL, GAP = 1.05, 0.72, 0.36  # inches: from one rank to the next, a matrix or a box, and from one to the next
-STRIPE, WIDE, APART = 0.24, 0.6, 0.12  # inches: a head's columns, a head's rows, and between two matrices
+ROW, TALL, GAP = 1.05, 0.72, 0.3  # inches: from one rank to the next, a matrix or a box, and from one to the next
+STRIPE, WIDE, APART = 0.22, 0.5, 0.12  # inches: a head's columns, a head's rows, and between two matrices
 SUM = 0.34  # inches: how wide an all_reduce is drawn
 
 

@@ -84,6 +84,7 @@ def test_nothing_is_judged_before_there_is_an_answer(site, visitor):
         ("4.7", "Choose one first."),
         ("10.3", "Type a number with 4 decimals."),
         ("3.5", "Each is a whole"),
+        ("5.2", "Press the cells"),
     ):
         tab = visitor.visit(page_of(site, number))
         block = tab.locator(f"[data-try='{number}'][data-alive]")
