@@ -44,12 +44,12 @@ def for_site(notebook: NotebookNode, path: str, address: str | None) -> Notebook
         if cell.id == INSTALL_ID:
             cell.metadata["tags"] = ["remove-cell"]
         elif "setup" in cell.metadata.get("tags", ()):
-            cell.metadata["tags"] = [*cell.metadata.tags, "hide-input"]
+            _add_tag(cell, "hide-input")
             cell.metadata["mystnb"] = {"code_prompt_show": "Show the imports", "code_prompt_hide": "Hide the imports"}
         elif cell.metadata.get("jupyter", {}).get("source_hidden"):
-            cell.metadata["tags"] = [*cell.metadata.get("tags", ()), "hide-input"]
+            _add_tag(cell, "hide-input")
         elif cell.metadata.get("collapsed"):
-            cell.metadata["tags"] = [*cell.metadata.get("tags", ()), "hide-output"]
+            _add_tag(cell, "hide-output")
             cell.metadata["mystnb"] = {
                 "code_prompt_show": "Show what comes out",
                 "code_prompt_hide": "Hide what comes out",
@@ -66,6 +66,10 @@ def for_site(notebook: NotebookNode, path: str, address: str | None) -> Notebook
     tasks = _ask_its_tasks(notebook.cells) if path == "notebooks/quick_tour.ipynb" else {}
     notebook.cells.insert(1, new_markdown_cell(_links(path, colab, address, tasks), id="site-links"))
     return notebook
+
+
+def _add_tag(cell: NotebookNode, tag: str) -> None:
+    cell.metadata["tags"] = [*cell.metadata.get("tags", ()), tag]
 
 
 def _links(path: str, colab: str | None, address: str | None, tasks: dict[str, str]) -> str:
