@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Any
@@ -79,16 +79,17 @@ class BoundedProcess:
         raise LimitExceeded(f"reading or judging it took longer than {seconds:g} s")
 
     def _fork(self, first: tuple) -> None:
-        self._pipe, theirs = Pipe()
-        child = os.fork()
-        if child == 0:
-            try:
-                self._pipe.close()
-                _serve(theirs, self.memory_mb, first)
-            finally:
-                os._exit(1)
-        theirs.close()
-        self.close = weakref.finalize(self, _end, child, self._pipe, os.getpid())
+        with _ctrl_c_held_back():
+            self._pipe, theirs = Pipe()
+            child = os.fork()
+            if child == 0:
+                try:
+                    self._pipe.close()
+                    _serve(theirs, self.memory_mb, first)
+                finally:
+                    os._exit(1)
+            theirs.close()
+            self.close = weakref.finalize(self, _end, child, self._pipe, os.getpid())
 
 
 def own_process() -> BoundedProcess:
@@ -99,6 +100,23 @@ def own_process() -> BoundedProcess:
 
 
 _of_thread = threading.local()
+
+
+@contextlib.contextmanager
+def _ctrl_c_held_back() -> Iterator[None]:
+    """A Ctrl-C of meanwhile is heard afterward. In what Python calls at a fork it would be lost: errors are ignored there."""
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+    heard = []
+    signal.signal(signal.SIGINT, lambda *_: heard.append(True))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if heard:
+            signal.raise_signal(signal.SIGINT)
 
 
 def _end(child: int, pipe: Connection, owner: int) -> None:
@@ -113,6 +131,7 @@ def _serve(pipe: Connection, memory_mb: int, asked: tuple) -> None:
     import resource
 
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who asked hears it, and ends this process
     gc.freeze()
     gc.disable()  # looking through millions of small objects for cycles takes longer than making them
     with open("/proc/self/statm") as file:

@@ -166,21 +166,24 @@ def lost(settings: GradingSettings) -> dict:
 def _context() -> multiprocessing.context.BaseContext:
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
-    from multiprocessing import forkserver  # not everywhere
+    from multiprocessing import forkserver, resource_tracker  # not everywhere
 
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([f"{__package__}.grade"])  # PyTorch is loaded once for all grading processes
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C would end what still loads
+    resource_tracker.ensure_running()  # it would let the signal through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # the new process inherits this
     try:
         forkserver.ensure_running()
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)  # a Ctrl-C of meanwhile is heard now
     return context
 
 
 def _serve(pipe: Connection, settings: GradingSettings) -> None:
     """In a grading process: one thread for torch, no Ctrl-C of its own, and an end when the main process ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):  # not on Windows
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # kernels are interrupted with it
     import torch
 
     from .grade import grade_one, own_fork_server

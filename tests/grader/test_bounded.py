@@ -157,3 +157,15 @@ def test_a_process_whose_owner_died_ends_by_itself(work):
     os.close(write)
     assert os.read(read, 1) == b""  # end of file: nobody holds the other end any more
     os.close(read)
+
+
+@linux
+def test_ctrl_c_in_the_middle_of_a_fork_is_heard():
+    """Python ignores what is raised in functions that it calls at a fork, a Ctrl-C too."""
+    interrupts = [signal.SIGINT]
+    os.register_at_fork(after_in_parent=lambda: interrupts and signal.raise_signal(interrupts.pop()))
+    process = BoundedProcess()
+    with pytest.raises(KeyboardInterrupt):
+        process.do(os.getpid)
+    assert not interrupts and process.do(os.getpid) != os.getpid()
+    process.close()

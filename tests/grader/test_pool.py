@@ -1,7 +1,9 @@
 """Local grading: as many at a time as asked, whatever happens to the processes that do it."""
 
 import multiprocessing
+import multiprocessing.forkserver
 import os
+import signal
 import time
 
 import handed_in
@@ -116,6 +118,17 @@ def test_who_was_stopped_stays_so(graders):
     grader.stop()
     with pytest.raises(RuntimeError, match="stopped"):
         grader.grade(TASK)
+
+
+@linux
+def test_ctrl_c_while_the_first_process_is_started_is_heard(monkeypatch):
+    def interrupted():
+        os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(multiprocessing.forkserver, "ensure_running", interrupted)
+    pool._context.cache_clear()
+    with pytest.raises(KeyboardInterrupt):
+        pool._context()
 
 
 @linux
