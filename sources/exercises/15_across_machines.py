@@ -9,9 +9,9 @@
 # %% [markdown]
 # # 15 · Across machines: exercises
 #
-# Ten exercises, 34 points. By the end you have divided attention's heads among ranks, merged attention over parts of the keys, written a program that real ranks run, counted what each of them sends and computes, and found out which division fits which job. Then your pieces run a language model on four processes.
+# Ten exercises, 36 points. By the end you have divided attention's heads among ranks, merged attention over parts of the keys, written a program that real ranks run, counted what each of them sends and computes, and found out which division fits which job. Then your pieces run a language model on four processes.
 #
-# {{colab_link}} · short path about 55 minutes, everything about 2 hours · builds on {{lesson_link}}
+# {{colab_link}} · short path about 61 minutes, everything about 2 hours · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like, and `failing_case()` hands you what the last failed check called your answer with. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it.
@@ -291,7 +291,7 @@ check("15.3", ring_step)
 # ### 15.4 · Gather in a ring
 # 3 points · difficulty 2 of 5 · 12 minutes · more
 #
-# After an **all-gather** every rank has what each rank had. Write that as a program of one rank that only ever hands something to the next rank. `gather_in_ring(rank, P, x)` is a generator, as on the page. `arriving = yield (part,)` hands the tensor `part` to the next rank, and the last rank hands to rank 0. Then `(other,) = arriving()` waits for the tensor that the rank before has handed on. Call `arriving` once in each step. All ranks run the same program, each with its own `x`.
+# After an **all-gather** every rank has what each rank had. Write that as a program of one rank that only ever hands something to the next rank. `gather_in_ring(rank, P, x)` is a generator, as in section 15.9. `arriving = yield (part,)` hands the tensor `part` to the next rank, and the last rank hands to rank 0. Then `(other,) = arriving()` waits for the tensor that the rank before has handed on. Call `arriving` once in each step. All ranks run the same program, each with its own `x`.
 #
 # | | |
 # |---|---|
@@ -744,7 +744,7 @@ check("15.8", rank_mask)
 # ### 15.9 · Experiment: which division when?
 # 5 points · difficulty 4 of 5 · 25 minutes · more
 #
-# The page divided a full text under a causal mask. Besides contiguous and zigzag there's **striped** (section 15.9), where token $i$ goes to rank $i$ modulo $P$. Real jobs differ. A batch holds a text that fills only half of its places, or the layers have a sliding window. And a kernel doesn't compute single pairs but **tiles**. It takes a rank's queries in the order in which the division lists them, the keys of a block likewise, and cuts all their pairs into squares. A square is computed whole if at least one pair in it may be seen.
+# The page divided a full text under a causal mask. Besides contiguous and zigzag there's **striped** (section 15.11), where token $i$ goes to rank $i$ modulo $P$. Real jobs differ. A batch holds a text that fills only half of its places, or the layers have a sliding window. And a kernel doesn't compute single pairs but **tiles**. It takes a rank's queries in the order in which the division lists them, the keys of a block likewise, and cuts all their pairs into squares. A square is computed whole if at least one pair in it may be seen.
 #
 # `pair_table(positions, seen, tile)` simulates a ring under any mask. It counts the pairs that each rank (row) computes in each step (column), in tiles of `tile` times `tile` pairs. As on the page, all ranks wait for one another after every step, so the **time** of a ring is the largest number of each column, added up. All three masks are causal, over 96 places:
 
@@ -861,38 +861,119 @@ else:
     print("Solve 15.9 first.")
 
 # %% [markdown]
-# ### 15.10 · When sending hides behind work
-# 1 point · difficulty 2 of 5 · 3 minutes · core
+# ### 15.10 · What a ring costs
+# 3 points · difficulty 2 of 5 · 9 minutes · core
 #
-# A chip does 300 · 10¹² operations a second and sends 60 · 10⁹ bytes a second. Keys and values have 2 bytes a number, and four query heads share a key/value head. The mask is causal and the layout zigzag, and each rank computes only what may be seen. How many tokens must a rank have, at least, so that sending costs no time, forward?
+# Before anyone rents a cluster, someone works out what a ring would cost. Write `ring_costs(L, P, num_heads, num_kv_heads, d_head, num_bytes, flops, bandwidth)` for the forward pass of one attention layer over one text. The mask is causal and the layout zigzag.
 #
-# - **a.** From about 625.
-# - **b.** From about 1,250.
-# - **c.** From about 2,500.
-# - **d.** From about 10,000.
+# | argument | what it is |
+# |---|---|
+# | `L`, `P` | tokens of the text, and ranks, at least 3 of them; `P` divides `L` |
+# | `num_heads`, `num_kv_heads` | query heads and key/value heads; the second divides the first |
+# | `d_head`, `num_bytes` | size of a head, and bytes that each number takes |
+# | `flops`, `bandwidth` | operations that a rank does in a second, and bytes that it sends in a second |
+#
+# | returned | what it is |
+# |---|---|
+# | `sent` | bytes of keys and values that each rank sends |
+# | `kept` | bytes of keys and values that a rank has at once, at most. A block that is arriving counts whole |
+# | `fewest` | tokens that a rank needs at least, so that sending costs no time in any step. Count the operations as the page does, of what zigzag computes. Don't round |
+#
+# Example: `ring_costs(12, 3, 4, 2, 5, 2, 100, 10)` is 320, 480 and 10.0.
 
-# %% tags=["quiz"]
-quiz_15_10 = ""  # your letter between the quotes
-# BEGIN SOLUTION
-quiz_15_10 = "c"
-# END SOLUTION
+# %% tags=["exercise"]
+def ring_costs(L, P, num_heads, num_kv_heads, d_head, num_bytes, flops, bandwidth):
+    # BEGIN SOLUTION
+    keys_values = 2 * (L // P) * num_kv_heads * d_head * num_bytes  # of one rank
+    sent = (P - 1) * keys_values
+    kept = 3 * keys_values  # its own, the block in hand, the one that arrives
+    share = 1 / 2  # of a block's pairs, in each step but the first
+    operations = share * 4 * num_heads * d_head  # times n * n
+    bytes_sent = 2 * num_kv_heads * d_head * num_bytes  # times n
+    fewest = bytes_sent / bandwidth * flops / operations
+    return sent, kept, fewest
+    # END SOLUTION
 
-# %% [markdown] tags=["solution"]
-# Why each option is right or wrong:
-#
-# - **a.** the mask halves the work, and work is what hides the sending. With less of it there is less to hide behind, not more.
-# - **b.** that's the bound without a mask. The blocks travel whole all the same, since the part that this rank's queries don't see, those of another rank do. So the bytes are as before, and half of the work is left to hide them.
-# - **c.** without a mask it would be F / (g S) = 5000 / 4 = 1250 tokens. Work grows with the square of the tokens, and bytes grow with the tokens. With half of the work, twice as many tokens are needed before the two are equal again.
-# - **d.** the mask is in that, but each query head would have keys of its own. Four heads that share a key/value head send a quarter.
+
+# %% [markdown] tags=["mistakes"]
+# Try: write down for one rank, step by step, how many bytes it hands on. What travels are keys and values, of the rank's own share of the text.
+# keys and values are sent P times, but nobody needs them after the last step.
+#     sent = (P - 1) * => sent = P *
+# the bytes of all ranks are added up, not those of one.
+#     sent = (P - 1) * => sent = P * (P - 1) *
+# the way back is in it: forward, blocks go around once.
+#     sent = (P - 1) * => sent = (3 * P - 2) *
+# what an all_reduce sends of a block is taken for what a ring sends.
+#     sent = (P - 1) * => sent = 2 * (P - 1) / P *
+# only keys are counted, or only values.
+#     2 * (L // P) * num_kv_heads => (L // P) * num_kv_heads
+# numbers are counted, not bytes.
+#     num_kv_heads * d_head * num_bytes  # of one rank => num_kv_heads * d_head
+# the whole text is taken for a rank's part of it.
+#     (L // P) => L
+# keys and values are counted with all query heads.
+#     (L // P) * num_kv_heads => (L // P) * num_heads
+# queries travel along: only keys and values have to.
+#     sent = (P - 1) * keys_values => sent = (P - 1) * (keys_values + keys_values * num_heads // num_kv_heads // 2)
+# Try: in the middle of a step, whose keys and values does a rank have? Don't forget its own, which are needed for the way back.
+# of the three blocks at once only two are counted: its own, the one in hand or the one that arrives is missing.
+#     kept = 3 * => kept = 2 *
+# only a rank's own keys and values are counted, but one block more is in hand and another one arrives.
+#     kept = 3 * => kept = 1 *
+# what arrives is kept as if the rank gathered: a ring lets go of a block when it has been used.
+#     kept = 3 * => kept = (P + 1) *
+# every block of the text is kept: a ring lets go of a block when it has been used.
+#     kept = 3 * => kept = P *
+# two blocks are counted as arriving, or two as being sent: a copy that is sent is the block in hand.
+#     kept = 3 * => kept = 4 *
+# Try: write down the seconds that a step after the first computes, and the seconds that it sends, both with n; then set them equal.
+# the bound is half of what it should be, as it would be without the mask: in each step after the first a rank computes half of the block's pairs.
+#     share = 1 / 2 => share = 1
+# the bound is a quarter of what it should be, as if the mask made it easier: with half of the work there is less for the sending to hide behind, so it takes more tokens.
+#     share = 1 / 2 => share = 2
+# the first step is taken for all steps: only there a rank computes three of the four squares.
+#     share = 1 / 2 => share = 3 / 4
+# all pairs are counted that a causal mask leaves, over the whole ring; a step has to hide its own sending.
+#     share = 1 / 2 => share = 1 / 2 + 1 / (4 * P)
+# nothing is gained from query heads that share keys: every query head computes, but only the key/value heads travel.
+#     bytes_sent = 2 * num_kv_heads => bytes_sent = 2 * num_heads
+# query heads and key/value heads are taken for one another.
+#     share * 4 * num_heads => share * 4 * num_kv_heads
+#     bytes_sent = 2 * num_kv_heads => bytes_sent = 2 * num_heads * num_heads // num_kv_heads
+# numbers are taken to have two bytes, whatever num_bytes says.
+#     bytes_sent = 2 * num_kv_heads * d_head * num_bytes => bytes_sent = 2 * num_kv_heads * d_head * 2
+# numbers are counted where bytes have to be sent.
+#     bytes_sent = 2 * num_kv_heads * d_head * num_bytes => bytes_sent = 2 * num_kv_heads * d_head
+# the bound is twice what it should be, as if a step had half of its operations: a multiplication and its addition are two, and of the squares half are computed.
+#     share * 4 * num_heads => share * 2 * num_heads
+# operations and bytes per second are taken for one another.
+#     bytes_sent / bandwidth * flops / operations => bytes_sent / flops * bandwidth / operations
+# the bound is rounded up to whole tokens.
+#     return sent, kept, fewest => return sent, kept, math.ceil(fewest)
+# the bound is rounded down to whole tokens.
+#     return sent, kept, fewest => return sent, kept, int(fewest)
+# what comes back is the length of the text, not the tokens of a rank.
+#     return sent, kept, fewest => return sent, kept, P * fewest
 
 # %% tags=["check"]
-check("15.10", quiz_15_10)
+check("15.10", ring_costs)
 
 # %% [markdown] tags=["hint"]
-# <details><summary>Hint</summary>
+# <details><summary>Hint 1</summary>
 #
-# How many of a block's pairs does a rank compute in one step of zigzag? And how many bytes does it send in that step?
+# First the bytes of one rank's keys and values. How many such blocks does a rank hand on, and how many does it have in the middle of a step?
 # </details>
+# <details><summary>Hint 2</summary>
+#
+# For `fewest`, write two lines: the operations of a step and the bytes that are sent in it, for $n$ tokens. How many of the four squares does a rank compute in step 1 of zigzag?
+# </details>
+
+# %% tags=["solution"]
+sent, kept, fewest = ring_costs(131_072, 8, 64, 8, 128, 2, 312e12, 12.5e9)
+print(f"sent {sent / 1e6:.0f} MB, kept {kept / 1e6:.0f} MB, fewest {fewest:,.0f}")
+
+# %% [markdown] tags=["solution"]
+# That's the page's layer on 8 A100s over InfiniBand. Without a mask $F / (g S) = 3{,}120$ tokens would be enough. In zigzag each step after the first computes half of a block's pairs, so $2\,n^2 d$ operations for a head. The blocks still travel whole, because what this rank's queries don't see, those of another rank do. Work grows with the square of the tokens and bytes grow with the tokens, so it takes twice as many before the two are equal again. Each rank has 16,384, and nobody waits.
 
 # %% [markdown]
 # ## Payoff: a language model on four processes

@@ -11,7 +11,7 @@
 #
 # By the end you can divide attention among several machines, by heads or by tokens, and say how many bytes that costs.
 #
-# {{colab_link}} · short path about 124 minutes with its exercises (69 + 55), everything about 4 hours · builds on lessons 04 to 07 and 14
+# {{colab_link}} · short path about 126 minutes with its exercises (65 + 61), everything about 4 hours · builds on lessons 04 to 07 and 14
 
 # %% tags=["setup"]
 import math
@@ -189,7 +189,17 @@ for rank, (output, d_x) in enumerate(ranks):
 x = x.detach()
 
 # %% [markdown]
-# How much does each rank send in an `all_reduce`? Say three ranks have $(1, 2, 3)$, $(10, 20, 30)$ and $(100, 200, 300)$. Around a ring, each hands on one number at a time. Rank 0 hands on its 1, rank 1 its 20 and rank 2 its 300. Each is added to what the next rank has, so rank 1 has 11, rank 2 has 220 and rank 0 has 303. These are handed on in turn. Now rank 2 has 111, rank 0 has 222 and rank 1 has 333. After two more steps, in which the finished sums go around, everyone has all three. Each rank has sent four numbers. With $P$ ranks it's $2\,(P-1)$ parts, each of them a $P$-th of the tensor. That makes $2\,(P-1)/P$ times the tensor's bytes (Patarasuk and Yuan, 2009). With 4 ranks and 12 MB each rank sends six parts of 3 MB, 18 MB. However many ranks there are, it stays below twice the tensor. "An all_reduce, message by message", *more*, runs the first half.
+# How much does each rank send in an `all_reduce`? Here are three ranks with three numbers each, in a ring. In each step every rank hands on one number (bold), and rank 2 hands it to rank 0. In the first two steps numbers are added up, in the last two the finished sums go around:
+#
+# | | rank 0 | rank 1 | rank 2 |
+# |---|---|---|---|
+# | at first | **1**, 2, 3 | 10, **20**, 30 | 100, 200, **300** |
+# | after step 0 | 1, 2, **303** | **11**, 20, 30 | 100, **220**, 300 |
+# | after step 1 | 1, **222**, 303 | 11, 20, **333** | **111**, 220, 300 |
+# | after step 2 | **111**, 222, 303 | 11, **222**, 333 | 111, 220, **333** |
+# | after step 3 | 111, 222, 333 | 111, 222, 333 | 111, 222, 333 |
+#
+# Each rank has sent four numbers. With $P$ ranks it's $2\,(P-1)$ parts, each of them a $P$-th of the tensor. That makes $2\,(P-1)/P$ times the tensor's bytes, less than twice the tensor however many ranks there are (Patarasuk and Yuan, 2009).
 #
 # Two limits remain. There are only so many heads. If there are fewer key/value heads than ranks (lesson 07), several ranks need a copy of the same one, and in training they must add up their gradients of it. And the tokens aren't divided at all: each rank has $x$ of **all tokens**. For a long text we have to cut the other way.
 
@@ -259,7 +269,7 @@ plotting.show(
 
 # %% [markdown]
 # ## 15.4 The ring
-# *Core · 14 minutes*
+# *Core · 10 minutes*
 #
 # <details><summary>How exercise 15.2 merges large sums, and parts that saw nothing</summary>
 #
@@ -315,49 +325,16 @@ steps.show_first_state(
 steps
 
 # %% [markdown]
-# What does one rank's program look like? We want one that runs on real processes and, for a simulation, step by step in a single one. A Python **generator** can do both, since it pauses at each `yield`. Here is the smallest, in which each rank hands on its number and gets that of the rank before it. Below it we play the connection for rank 0:
-
-
-# %%
-def from_before(rank, P, x):
-    arriving = yield (x,)  # to the next rank, and from the last one to rank 0
-    (before,) = arriving()
-    return before
-
-
-program = from_before(0, 4, torch.tensor(0.0))
-print("hands over", next(program))
-try:
-    program.send(lambda: (torch.tensor(30.0),))  # what has come from rank 3
-except StopIteration as end:
-    print("returns", end.value)
-
-# %% [markdown]
-# At `arriving = yield (x,)` the program pauses and hands its caller the tensors to send. The caller starts the transfer and at once resumes the program, by `program.send(f)`. In spite of its name that sends nothing to another rank. It only makes `f`, a function, the value of the `yield`. Calling `arriving()` gives the tensors that have come in, and waits for them if it must. When the program returns, Python hands its result over in a `StopIteration`.
-#
-# On real processes `run_in_ring` does this on each rank, with a `Communicator` that sends and receives. For a simulation, `run_in_lockstep` takes all ranks in turn in one process, one step of each and then the next:
-
-
-# %%
-def on_a_rank(rank, P):
-    program = from_before(rank, P, torch.tensor(10.0 * rank))
-    return run_in_ring(program, Communicator()).item()
-
-
-programs = [from_before(r, 4, torch.tensor(10.0 * r)) for r in range(4)]
-print("four processes:", run_on_ranks(on_a_rank, 4).values)
-print("one process:   ", [x.item() for x in run_in_lockstep(programs)[0]])
-
-# %% [markdown]
-# And here is the ring itself, without a mask. A rank sends its block, attends to it meanwhile, merges the result, and takes the block that has arrived:
+# Here is a rank's program, without a mask. `exchange` starts to send these tensors to the next rank, and to receive as many from the rank before. It returns at once, so the rank can compute meanwhile. What it returns is a function. Call it, and it waits until everything has come in:
 
 
 # %%
 def in_ring(rank, P, query, key, value):
+    communicator = Communicator()
     output, lse = torch.zeros_like(query), torch.full(query.shape[:-1], -math.inf)
     for step in range(P):
         if step < P - 1:
-            arriving = yield key, value
+            arriving = communicator.exchange(key, value)
         part = partial_attention(query, key, value)
         output, lse = merge(output, lse, *part)
         if step < P - 1:
@@ -367,18 +344,21 @@ def in_ring(rank, P, query, key, value):
 
 # %%
 q, k, v = torch.randn(3, 1, 2, 12, 8, generator=torch.Generator().manual_seed(0))
-blocks = zip(*(x.chunk(4, dim=2) for x in (q, k, v)), strict=True)  # for each rank
-programs = [in_ring(rank, 4, *own) for rank, own in enumerate(blocks)]
-outputs, _ = run_in_lockstep(programs)
+shares = list(zip(*(x.chunk(4, dim=2) for x in (q, k, v)), strict=True))
+outputs = run_on_ranks(in_ring, 4, per_rank=shares).values
 expected, _ = scaled_dot_product_attention(q, k, v)
 print("as one process:", torch.allclose(torch.cat(outputs, dim=2), expected, atol=1e-5))
 
 # %% [markdown]
 # With a mask a rank must know which of the newly arrived keys each of its queries may see. For a causal mask their positions in the text tell. Say its queries are at positions 4, 1 and 6, and keys have come from 5, 0 and 4. Then `k_positions <= q_positions[:, None]` has the rows $(0, 1, 1)$, $(0, 1, 0)$ and $(1, 1, 1)$. **Do exercise 15.3 now (17 minutes), then read on.** There you write a rank's step under a mask, for a text of several documents.
+
+# %% [markdown]
+# ## 15.5 What is sent
+# *Core · 8 minutes*
 #
-# The other method is to **gather** first. If three ranks have $a$, $b$ and $c$, then after an **all-gather** each of them has $(a, b, c)$. So every rank gets all keys and values, and then attends once. In exercise 15.4 (*more*) you write the gathering as a ring.
+# There is another method without a ring, to **gather** first. If three ranks have $a$, $b$ and $c$, then after an **all-gather** each of them has $(a, b, c)$. So every rank gets all keys and values, keeps them, and attends once.
 #
-# The library's `ring_attention` also has masks and a backward pass, in which keys and values go around once more and their gradients travel with them. Let's run it on four ranks, and gathering as well, with a causal mask and two key/value heads for four query heads. `Communicator` counts the bytes. `Ring` holds what all ranks must agree on: who has which tokens, and which mask.
+# The library has both methods, with masks and a backward pass. Backward, both compute the attention weights again, as in lesson 14. Here they are on four ranks, with a causal mask and two key/value heads for four query heads. `Communicator` counts the bytes. `Ring` holds what all ranks must agree on: who has which tokens, and which mask.
 
 # %%
 B, H, H_KV, L, D, P = 2, 4, 2, 48, 6, 4
@@ -423,13 +403,7 @@ for i, way in enumerate(("ring", "gather")):
     print()
 
 # %% [markdown]
-# Outputs and gradients match those of one process, up to rounding.
-
-# %% [markdown]
-# ## 15.5 What is sent
-# *Core · 8 minutes*
-#
-# In both methods every block of keys and values reaches every rank. Let $N$ be the bytes of one rank's keys and values. How many times $N$ does a rank send? Backward, a ring sends its blocks around once more. Gathering has kept them all.
+# Outputs and gradients match those of one process, up to rounding. Now for the bytes. Let $N$ be those of one rank's keys and values. How many times $N$ does a rank send?
 
 # %%
 widgets.predict(
@@ -450,20 +424,13 @@ more = "in the ring" if sum(sent["ring"]) > sum(sent["gather"]) else "in gatheri
 widgets.came_out("15.B", "as many in both" if len(set(sent.values())) < 2 else more)
 
 # %% [markdown]
-# The ring's numbers are counted, each time a block is handed on. Gathering takes two collective operations. Forward it's an `all_gather`. Backward it's a `reduce_scatter`. If three ranks have $(1, 2, 3)$, $(10, 20, 30)$ and $(100, 200, 300)$, it leaves the sum 111 on rank 0, 222 on rank 1 and 333 on rank 2. So each rank gets the gradients of its own keys and values, added up over all ranks. Gathering's numbers come from a formula, and so do those of the next figure. When we measured, forward agreed, and backward a quarter more was sent (section 15.10, *more*).
+# The ring's numbers are counted, each time a block is handed on. Gathering's come from the formulas of its two collective operations. Forward it's an `all_gather`. Backward it's a `reduce_scatter`, which adds up the gradients of all ranks and leaves each rank those of its own keys and values.
 #
 # **Forward** both send $(P-1)\,N$, since either way every block has to reach the other $P - 1$ ranks, whole. Under our causal mask the last rank's keys are of no use to the others, and both methods send them anyway.
 #
-# **Backward** the keys and values of a ring go around again with their gradients. After $P - 1$ steps a block is at the rank just before its owner, so the gradients have to be handed on once more. That makes $(P-1)\,N + P\,N = (2P-1)\,N$. Gathering has kept all the keys and sends only gradients, $(P-1)\,N$. With fewer key/value heads (lesson 07) $N$ shrinks for both.
+# **Backward** the keys and values of a ring go around again, with their gradients. After $P - 1$ steps a block is at the rank just before its owner, so the gradients have to be handed on once more. If they have as many bytes as keys and values, that makes $(P-1)\,N + P\,N = (2P-1)\,N$. Gathering has kept all the keys and sends only gradients, $(P-1)\,N$.
 #
-# **By heads or by tokens?** By heads, an `all_reduce` of the outputs sends $2\,\frac{P-1}{P}$ times $L H d$ numbers, where $d$ is the size of a head, and $x$ and the output have $H d$ numbers for a token. By tokens, a ring sends $P - 1$ times the keys and values of $L / P$ tokens, which is $2\,\frac{P-1}{P}$ times $L H_{kv}\, d$. If every query head has its own keys, the two send the same. If $g$ query heads share theirs, the ring sends $(P-1)\,N$, and dividing by heads $g$ times that. Here $g$ is 2:
-
-# %%
-print("by heads, the formula  ", all_reduce_bytes(num_bytes(tensors[3]), P), "bytes")
-print("by tokens, what we sent", sent["ring"][0], "bytes")
-
-# %% [markdown]
-# And backward? Dividing by heads needs one more `all_reduce`. Here is everything together, when 1, 2 or 8 query heads share their keys. The unit is a rank's keys and values if none are shared (g = 1):
+# **And by heads?** The keys and values of $L / P$ tokens are $2\,\frac{L}{P} H_{kv}\, d$ numbers, where $d$ is the size of a head. The outputs of all tokens are $L H d$ numbers, and an `all_reduce` sends $2\,\frac{P-1}{P}$ times that. If every query head has its own keys, that's $(P-1)\,N$, as in the ring. If $g$ query heads share theirs, it's $g\,(P-1)\,N$. Backward there is a second `all_reduce`, of the same size. Here are all three when 1, 2 or 8 query heads share their keys. The unit is a rank's keys and values if none are shared:
 
 # %%
 axes, P = plotting.new_axes(9.6, 2.8, columns=3), 4
@@ -493,27 +460,25 @@ plotting.show(
 )
 
 # %% [markdown]
-# *The more query heads share their keys, the less travels by tokens. By heads nothing changes, since outputs travel there.* How much is that in a real layer? Take 64 query heads and 8 key/value heads, all of size 128, and a text of 131,072 tokens on 8 ranks. Every number has two bytes, also in gradients (our library sends gradients as float32, which is more):
-
-# %%
-real_N = 2 * 131_072 // 8 * 8 * 128 * 2  # keys and values: tokens, heads, size, bytes
-print(f"a rank's keys and values: {real_N / 1e6:.0f} MB")
-for name, there, back in (("heads", 8 * 7, 8 * 7), ("ring", 7, 15), ("gather", 7, 7)):
-    both = [f"{times * real_N / 1e9:.2f} GB" for times in (there, back)]
-    print(f"{name:6} forward {both[0]}, backward {both[1]}")
-
-# %% [markdown]
-# Without shared keys, dividing by heads sends less than a ring, forward and backward together. Sharing keys soon makes tokens the cheaper cut. All this is attention alone. In training, ranks that divide tokens must also add up the gradients of the model's weights, since each of them has all the weights.
+# *The more query heads share their keys, the less travels by tokens. By heads nothing changes, since outputs travel there.* Without shared keys, dividing by heads sends less than a ring, forward and backward together. Sharing keys soon makes tokens the cheaper cut. All this is attention alone. In training, ranks that divide tokens must also add up the gradients of the model's weights, since each of them has all the weights.
 #
-# **Who waits?** Bytes aren't everything. By heads no rank waits under a causal mask, since all have the same tokens to look at. But our `all_reduce` starts only after attention, so its sending adds to the time. What a ring sends forward can be hidden behind attention (section 15.8). Gathering sends less than a ring in all. But our version can't start computing until everything has arrived, so all its sending adds to the time, too.
+# *More on this: in exercise 15.4 you write the gathering as a ring.*
 
 # %% [markdown]
 # ## 15.6 What is kept
 # *Core · 5 minutes*
 #
-# What must a rank have in memory at once, forward? In a ring it has its own keys and values, which the backward pass will need again, one block in hand, and one arriving. That's $3N$, and the more ranks there are, the less it is. A rank that gathers has its own and those of the whole text, $N + P N$. By heads a rank also covers the whole text, but only for its own heads, which is $N$.
+# What must a rank have in memory at once, forward? In a ring it has its own keys and values, which the backward pass will need again, one block in hand, and one arriving. That's $3N$, and the more ranks there are, the less it is. A rank that gathers has its own and those of the whole text, $N + P N$. By heads a rank has the keys and values of the whole text, but only a $P$-th of the heads. That's $N$ again.
 #
-# Take the same layer on 8 ranks, where $N$ is 67 MB. The ring has $3 \cdot 67 = 201$ MB, gathering $9 \cdot 67 = 604$ MB, and dividing by heads 67 MB. But each token also has its features $x$, here $64 \cdot 128$ numbers. By tokens a rank has those of its own, 268 MB. By heads it has those of the whole text, 2,147 MB. And there are weights. All four matrices take 302 MB, which by tokens every rank has, and by heads an eighth of them. Here is all that on 8 and on 64 ranks. Left out are the queries and the heads' outputs, which are as large in all three, and the layer's output, which is as large as $x$ once more:
+# How much is that in a real layer? Take 64 query heads and 8 key/value heads, all of size 128, and a text of 131,072 tokens on 8 ranks. Every number has two bytes:
+
+# %%
+real_N = 2 * 131_072 // 8 * 8 * 128 * 2  # keys and values: tokens, heads, size, bytes
+for name, times in (("heads", 1), ("ring", 3), ("gather", 1 + 8)):
+    print(f"{name:6} {times} N = {times * real_N / 1e6:3.0f} MB")
+
+# %% [markdown]
+# But each token also has its features $x$, here $64 \cdot 128$ numbers. By tokens a rank has those of its own, 268 MB. By heads it has those of the whole text, 2,147 MB. And there are weights. All four matrices take 302 MB, which by tokens every rank has, and by heads an eighth of them. Here is all that on 8 and on 64 ranks. Left out are the queries and the heads' outputs, which are as large in all three, and the layer's output, which is as large as $x$ once more:
 
 # %%
 kinds = ("keys, values", "x", "weights"), ("0.35", "#8CCBEF", plotting.COLORS[1])
@@ -543,15 +508,15 @@ plotting.show(
 # %% [markdown]
 # *In a ring all that belongs to the text shrinks as ranks are added. A rank that gathers holds the keys and values of the whole text, and a rank with its own heads the whole text's $x$.* So in a ring the text can grow with the ranks. By heads the weights shrink. Training adds one more difference. A rank that gathers keeps the whole text's keys and values, layer after layer, until the backward pass, or it must gather again.
 #
-# On top of that come the scores. For each head they're a table, of $L/P$ times $L/P$ numbers for one block of a ring, of $L/P$ times $L$ in gathering, and of $L$ times $L$ by heads. That's why in practice all three go through the keys in smaller blocks, as in lesson 14.
+# On top of that come the scores. They are tables, largest by heads, and so in practice all three methods go through the keys in smaller blocks, as in lesson 14.
 #
-# *More on this: exercise 15.5 turns the ring around and lets the queries travel, and "What is kept, measured" counts all that these methods hold at once.*
+# *More on this: exercise 15.5 lets the queries travel, and "What is kept, measured" counts all that these methods hold at once.*
 
 # %% [markdown]
 # ## 15.7 A causal mask, and who has to wait
 # *Core · 6 minutes*
 #
-# A causal mask hides nearly half of all pairs of a query and a key, so nearly half of the work could be saved. How much of it does a ring save? Four ranks hold 48 tokens, each of them twelve neighbors. That's a **contiguous** layout. Suppose that no rank starts a step before all have finished the last one. Then a step takes as long as its busiest rank. Where the queries of one rank meet the keys of another, they form a square of pairs. Our library skips a square that is hidden entirely, and computes all of any other.
+# A causal mask hides nearly half of all pairs of a query and a key, so nearly half of the work could be saved. How much of it does a ring save? Four ranks hold 48 tokens, each of them twelve neighbors. That's a **contiguous** layout. Suppose that no rank starts a step before all have finished the last one. Then a step takes as long as its busiest rank. Where the queries of one rank meet the keys of another, they form a square of pairs. Our library skips a square that is hidden entirely, and computes all of any other. For counting, one process plays all four ranks (section 15.9, *more*, shows how).
 
 # %%
 widgets.predict(
@@ -601,7 +566,7 @@ plotting.show(
 )
 
 # %%
-show_work("zigzag")
+share = show_work("zigzag")
 
 # %% [markdown]
 # Here is the work of all steps. The number on a square is the step in which it's computed. Hatched pairs are hidden by the mask, but the library computes them anyway, along with the rest of their square:
@@ -623,9 +588,9 @@ plotting.show(
 )
 
 # %% [markdown]
-# In zigzag every rank has the same amount of work in every step, and the ring takes 324.
+# In zigzag all ranks have the same amount of work in every step, and the ring takes 324. Why? Take rank 1, which has chunks 1 and 6. From rank 0 come chunks 0 and 7: both of its chunks see chunk 0, and neither sees 7. From rank 2 come chunks 2 and 5: chunk 1 sees neither, and chunk 6 sees both. Each time that's two of the four squares, and so it is for any two ranks. A lower rank's early chunk is seen by both, its late chunk by neither. A higher rank's chunks are both seen by the late one alone. Only in step 0, with its own keys, does each rank compute three.
 #
-# Why do all have the same? Take rank 1, which has chunks 1 and 6. From rank 0 come chunks 0 and 7: both of its chunks see chunk 0, and neither sees 7. From rank 2 come chunks 2 and 5: chunk 1 sees neither, and chunk 6 sees both. Each time that's two of the four squares. Now take any rank $r$ and the keys of another rank $r'$. If $r' < r$, both chunks of $r$ see the early chunk of $r'$, and neither sees its late one. If $r' > r$, the early chunk of $r$ sees nothing of $r'$, and its late chunk sees both. Either way it's two of the four squares. In step 0, with its own keys, each rank computes three. So zigzag takes $(3 + 2\,(P-1)) / (4P) = \tfrac12 + \tfrac1{4P}$ of the time without a mask, and with many ranks nearly half. Now switch on the causal mask in the widget of section 15.4, and watch the bars in both layouts.
+# So zigzag takes $(3 + 2\,(P-1)) / (4P) = \tfrac12 + \tfrac1{4P}$ of the time without a mask, and with many ranks nearly half. Switch on the causal mask in the widget of section 15.4, and watch the bars in both layouts.
 #
 # The result stays the same, as long as each token carries its position in the text with it. **Do exercise 15.7 now (13 minutes).** There you count each rank's work under any division.
 #
@@ -643,7 +608,7 @@ plotting.show(
 #
 # $$\frac{4\,n^2 d}{F} \ge \frac{4\,n\,d}{S} , \qquad\text{so}\qquad n \ge \frac{F}{S} .$$
 #
-# For the slow machine it's $100 / 10 = 10$ tokens. The head's size cancels, and so does the number of heads. Where $g$ query heads share a key/value head, less is sent, and $F / (g S)$ tokens are enough. **Do exercise 15.10 now (3 minutes). It asks what a causal mask does to this bound.**
+# For the slow machine it's $100 / 10 = 10$ tokens. The head's size cancels, and so does the number of heads. Where $g$ query heads share a key/value head, less is sent, and $F / (g S)$ tokens are enough. **Do exercise 15.10 now (9 minutes).** There you work out what a ring sends and keeps, and what a causal mask does to this bound.
 #
 # Here is one text without a mask, on eight ranks with blocks of $0.7\,F / S$ tokens, and on four ranks with blocks twice as long. Then a block takes four times as long to compute, and only twice as long to send:
 
@@ -682,20 +647,18 @@ plotting.show(
 # *A number is a step. Eight ranks are done at 5.4 and four at 7.8. So eight are faster, but not twice as fast, because they wait for what is sent (hatched).*
 
 # %% [markdown]
-# The table shows the machines of the ring attention paper (its table 2) at peak speed. NVLink connects the GPUs within a machine, InfiniBand connects machines, and TPUs are Google's chips. Read the first line like this: with A100s on NVLink a rank needs 1,040 tokens, 260 if four query heads share their keys, and 520 if there's also a causal mask, in zigzag:
+# The table shows the machines of the ring attention paper (its table 2) at peak speed. NVLink connects the GPUs within a machine, InfiniBand connects machines, and TPUs are Google's chips. The last columns are the tokens that a rank needs without a mask, if each query head has its own keys and if four share them:
 
 # %%
-print(f"{'':19}{'F':>10}{'S':>10}{'n from':>8}{'4 heads share':>16}{'and a mask':>13}")
+print(f"{'':19}{'F':>10}{'S':>10}{'n from':>8}{'4 heads share':>16}")
 for cluster in CLUSTERS:
     block = smallest_hidden_block(cluster)
     shared = smallest_hidden_block(cluster, heads_per_kv_head=4)
     rates = f"{cluster.flops:10.2e}{cluster.bandwidth:10.2e}"
-    print(f"{cluster.name:19}{rates}{block:8,.0f}{shared:16,.0f}{2 * shared:13,.0f}")
+    print(f"{cluster.name:19}{rates}{block:8,.0f}{shared:16,.0f}")
 
 # %% [markdown]
-# Why twice as many tokens under the mask? In zigzag every step after the first computes half of the pairs, $2\,n^2 d$ operations, and still sends whole blocks. So $2\,n^2 d / F \ge 4\,n\,d / (g S)$, and $n$ doubles.
-#
-# For InfiniBand the paper prints 24.5 thousand, but its own two columns give 24,960. An H100, newer than the A100, does 989 · 10¹² operations a second by its data sheet. With InfiniBand of 50 GB a second it would need 19,780 tokens.
+# (For InfiniBand the paper prints 24.5 thousand, but its own two columns give 24,960.)
 #
 # How much do more ranks speed up a text of a million tokens?
 
@@ -750,9 +713,11 @@ plotting.show(
 # %% [markdown]
 # *Beyond $g L S / F$ ranks (dotted lines) a longer ring gains next to nothing, here less than one percent.* The blocks have become too short to hide what is sent, and each rank still has to receive nearly all keys and values of the text, whatever $P$ is. Gathering receives as much, but computes nothing until it has everything. So it takes the sum of the two times, and the ring only the longer one. At the bend the two times are equal, so gathering takes twice as long. Far from it one time is small, and the two methods are almost equally fast.
 #
-# All this is for the forward pass, without a mask. The ring's times are lower bounds. No machine reaches its peak, and starting a message takes time, too. The *speedups* could be off either way. If the chips did only half of their peak, the single rank that we compare with would be slower too, and the flat part would lie twice as high. With links at half their peak it would lie half as high.
+# More ranks still help if they divide the heads as well. Then each head, or each few, has a ring of its own.
 #
-# Which cut is faster? Take the layer of section 15.5 on 8 A100s once more, forward:
+# All this is for the forward pass, without a mask, with machines at their peak, which none reaches. If the chips did only half of it, the single rank that we compare with would be slower too, and the flat part would lie twice as high. With links at half their peak it would lie half as high.
+#
+# Which cut is faster? Take the layer of section 15.6 on 8 A100s once more, forward:
 
 # %%
 computing = 4 * 131_072**2 * 64 * 128 / 8 / CLUSTERS[0].flops
@@ -776,7 +741,7 @@ for cluster in CLUSTERS[:2]:
 # | who waits under a causal mask | nobody | depends on the layout | nobody, but it computes the hidden pairs too |
 # | at most | as many ranks as heads | as many as tokens (zigzag: half) | the same |
 #
-# *More on this: "Sending while you compute" tries it with an imitated link, "The way back" has the backward pass, and "A ring for each head" shows how more ranks can still help.*
+# *More on this: "Sending while you compute" tries it with an imitated link, and "The way back" has the backward pass.*
 
 # %% [markdown]
 # ## Recap
@@ -830,29 +795,56 @@ widgets.predictions()
 # *Your `merge_parts` and `ring_step` can now run lesson 12's model on four processes: see the payoff at the end of the exercises. Everything below is more.*
 
 # %% [markdown]
-# ## 15.9 What a kernel leaves out
-# *More · 3 minutes*
+# ## 15.9 More ranks than cores
+# *More · 7 minutes*
 #
-# In section 15.7 we counted whole chunks. Our library skips a chunk that is hidden entirely, and computes all of a chunk that is hidden in part. A **kernel** is a program that runs on the chip, here one that does all of attention. It works in small squares, **tiles**, and skips each one that is hidden. At best it computes only what may be seen:
+# How can one process play many ranks? It has to pause a rank's program wherever that sends something, and let the other ranks catch up. A Python **generator** can be paused, since it stops at each `yield`. In place of `communicator.exchange(key, value)` the program has `yield key, value`. Here is the smallest one, in which each rank hands on its number and gets that of the rank before it. Below it we play the connection for rank 0:
+
 
 # %%
-print("time in pairs: whole chunks   only what may be seen")
-for name in ("contiguous", "zigzag", "striped"):
-    ring = Ring(layout(name, L, 4), causal=True)
-    tables = work_table(ring), visible_table(ring)
-    totals = [table.max(dim=0).values.sum() for table in tables]
-    print(f"{name:14}{totals[0]:13}{totals[1]:24}")
+def from_before(rank, P, x):
+    arriving = yield (x,)  # to the next rank, and from the last one to rank 0
+    (before,) = arriving()
+    return before
+
+
+program = from_before(0, 4, torch.tensor(0.0))
+print("hands over", next(program))
+try:
+    program.send(lambda: (torch.tensor(30.0),))  # what has come from rank 3
+except StopIteration as end:
+    print("returns", end.value)
 
 # %% [markdown]
-# **Striped** attention (Brandon et al., 2023) deals tokens out like cards, so that every block is half hidden, along its diagonal. Counted in whole chunks, that gains nothing (set the widget to striped). Counted in the smallest tiles, it comes close to zigzag, and closer as the text grows:
+# At the `yield` the program stops and hands its caller the tensors to send. The caller resumes it by `program.send(f)`. In spite of its name that sends nothing to another rank. It only makes `f` the value of the `yield`, a function that returns what has arrived. When the program ends, Python hands its result over in a `StopIteration`.
+#
+# `run_in_lockstep` takes all ranks in turn, one step of each and then the next. On real processes `run_in_ring` runs the same program, with a `Communicator`:
+
 
 # %%
-for length in (48, 192, 768):
-    total = {}
-    for name in ("zigzag", "striped"):
-        table = visible_table(Ring(layout(name, length, 4), causal=True))
-        total[name] = table.max(dim=0).values.sum().item()
-    print(f"{length:3} tokens: {total}, {total['striped'] / total['zigzag']:.3f}")
+def on_a_rank(rank, P):
+    program = from_before(rank, P, torch.tensor(10.0 * rank))
+    return run_in_ring(program, Communicator()).item()
+
+
+programs = [from_before(r, 4, torch.tensor(10.0 * r)) for r in range(4)]
+print("four processes:", run_on_ranks(on_a_rank, 4).values)
+print("one process:   ", [x.item() for x in run_in_lockstep(programs)[0]])
+
+# %% [markdown]
+# The library's ring is such a program, so one process can play 64 ranks. All of them compute and send the same amount:
+
+# %%
+long = [torch.randn(1, 2, 512, 8, generator=rng) for _ in range(3)]
+simulated = simulate_ring(*long, Ring(layout("zigzag", 512, 64), causal=True))
+expected, _ = scaled_dot_product_attention(*long, causal_mask(512))
+error = (simulated.output - expected).abs().max()
+print("largest difference below 1e-5:", bool(error < 1e-5))
+print("bytes a rank:", simulated.forward_bytes.unique().tolist())
+print("multiplications a rank:", simulated.multiplications.sum(1).unique().tolist())
+
+# %% [markdown]
+# Each rank sends keys and values 63 times, with 2 heads, 8 tokens and 8 numbers each. With 4 bytes a number that's $63 \cdot 2 \cdot (2 \cdot 8 \cdot 8) \cdot 4$ bytes. It computes 3 squares in step 0 and 2 in each other step, with $4^2$ pairs of tokens each. In 2 heads, with $2 \cdot 8$ multiplications for a pair, that's $(3 + 63 \cdot 2) \cdot 16 \cdot 2 \cdot 16$.
 
 # %% [markdown]
 # ## 15.10 An all_reduce, message by message
@@ -926,22 +918,29 @@ for row in read_rows("traffic"):
 # *Four ranks on one machine, each with a tensor of 8 MB, all their bytes together.* Three operations send what we count. `reduce_scatter` sends a quarter more. Our library builds it from four calls of `dist.reduce`. In the last row each part goes straight to the rank that adds it, and that's as many bytes as counted. That points to gloo's `reduce`, which we haven't measured alone.
 
 # %% [markdown]
-# ## 15.11 More ranks than cores
-# *More · 4 minutes*
+# ## 15.11 What a kernel leaves out
+# *More · 3 minutes*
 #
-# The library's ring is a generator like those of section 15.4, so one process can run 64 ranks, step by step. All of them compute and send the same amount:
+# In section 15.7 we counted whole chunks. Our library skips a chunk that is hidden entirely, and computes all of a chunk that is hidden in part. A **kernel** is a program that runs on the chip, here one that does all of attention. It works in small squares, **tiles**, and skips each one that is hidden. At best it computes only what may be seen:
 
 # %%
-long = [torch.randn(1, 2, 512, 8, generator=rng) for _ in range(3)]
-simulated = simulate_ring(*long, Ring(layout("zigzag", 512, 64), causal=True))
-expected, _ = scaled_dot_product_attention(*long, causal_mask(512))
-error = (simulated.output - expected).abs().max()
-print("largest difference below 1e-5:", bool(error < 1e-5))
-print("bytes a rank:", simulated.forward_bytes.unique().tolist())
-print("multiplications a rank:", simulated.multiplications.sum(1).unique().tolist())
+print("time in pairs: whole chunks   only what may be seen")
+for name in ("contiguous", "zigzag", "striped"):
+    ring = Ring(layout(name, L, 4), causal=True)
+    tables = work_table(ring), visible_table(ring)
+    totals = [table.max(dim=0).values.sum() for table in tables]
+    print(f"{name:14}{totals[0]:13}{totals[1]:24}")
 
 # %% [markdown]
-# Each rank sends keys and values 63 times, with 2 heads, 8 tokens and 8 numbers each. With 4 bytes a number that's $63 \cdot 2 \cdot (2 \cdot 8 \cdot 8) \cdot 4$ bytes. It computes 3 squares in step 0 and 2 in each other step, with $4^2$ pairs of tokens each. In 2 heads, with $2 \cdot 8$ multiplications for a pair, that's $(3 + 63 \cdot 2) \cdot 16 \cdot 2 \cdot 16$.
+# **Striped** attention (Brandon et al., 2023) deals tokens out like cards, so that every block is half hidden, along its diagonal. Counted in whole chunks, that gains nothing (set the widget to striped). Counted in the smallest tiles, it comes close to zigzag, and closer as the text grows:
+
+# %%
+for length in (48, 192, 768):
+    total = {}
+    for name in ("zigzag", "striped"):
+        table = visible_table(Ring(layout(name, length, 4), causal=True))
+        total[name] = table.max(dim=0).values.sum().item()
+    print(f"{length:3} tokens: {total}, {total['striped'] / total['zigzag']:.3f}")
 
 # %% [markdown]
 # ## 15.12 From tokens to heads and back
@@ -996,23 +995,9 @@ for P in (2, 4, 8, 16, 32, 64):
 
 # %% [markdown]
 # ## What is kept, measured
-# *More · 5 minutes*
+# *More · 4 minutes*
 #
-# A rank holds more than keys and values. It also has its queries, its output, and at least one table of weights, for its queries and the keys that it attends to at once. A ring holds eight tensors of $L / P$ tokens each (query, key, value, output, two in hand, two arriving), and gathering $4 + 2P$. For one head of size 16 and 1,024 tokens:
-
-# %%
-def kilobytes(P, count, keys_at_once, L=1024, d=16):
-    """Of so many tensors of L / P tokens, and of one table of weights, in float32."""
-    return 4 * count * (L // P) * d / 1000, 4 * (L // P) * keys_at_once / 1000
-
-
-for P in (4, 8, 64):
-    ring, gather = kilobytes(P, 8, 1024 // P), kilobytes(P, 4 + 2 * P, 1024)
-    for way, (held, table) in {"ring": ring, "gather": gather}.items():
-        print(f"{P:2} ranks, {way:6}: held {held:5.0f} kB, a table {table:6.1f} kB")
-
-# %% [markdown]
-# That's by hand, with one table. A real program holds several at once: the scores, their exponentials, the weights. Let's count all tensors that a rank really has, on 2 to 64 ranks. One process is enough for that, if what arrives is a copy. A third method gathers first and then goes through the keys in blocks, forward and backward, by lesson 14's `attention_in_blocks`:
+# A rank holds more than keys and values. It also has its queries, its output, and tables of scores and weights. Let's count all tensors that a rank really has at once, on 2 to 64 ranks, with one head of size 16 and 1,024 tokens. One process is enough for that, if what arrives is a copy. A third method gathers first and then goes through the keys in blocks, forward and backward, by lesson 14's `attention_in_blocks`:
 
 
 # %%
@@ -1102,7 +1087,7 @@ plotting.show(
 #
 # On the way back the attention weights are computed again, block by block, as in lesson 14. A weight is $a_{ij} = e^{s_{ij} - \ell_i}$, where $\ell_i$ is the final `lse` of query $i$, over **all** keys. If a score $s_{ij}$ rises by a small $\varepsilon$, the output $o_i = \sum_j a_{ij} v_j$ changes by $\varepsilon\, a_{ij}\,(v_j - o_i)$. So with the output's gradient $\bar o_i$ the gradient with respect to the score is $a_{ij}\,(\bar o_i v_j^\top - \bar o_i o_i^\top)$. Only $k_j$ and $v_j$ come from another rank.
 #
-# Here it is without a mask and with as many key/value heads as query heads. Queries, outputs, their gradients and `lse` stay at home. Keys and values go around again, and each rank adds its part to the gradients that travel with them. At the end those are handed on once more, and are home:
+# Here it is as a program like those of section 15.9, without a mask and with as many key/value heads as query heads. Queries, outputs, their gradients and `lse` stay at home. Keys and values go around again, and each rank adds its part to the gradients that travel with them. At the end those are handed on once more, and are home:
 
 
 # %%
@@ -1140,30 +1125,6 @@ print("sent:", sent[0].item() / num_bytes(shares[1][0], shares[2][0]), "N")
 # With $P = 4$ that's $(2P - 1)\,N$. If keys have two bytes and gradients are collected in float32, as our library does, it's $(3P-1)\,N$, and $2\,(P-1)\,N$ for gathering.
 #
 # How much of this can hide behind computing? Backward, a step has five matrix products in place of two. It sends twice as much, or three times as much with gradients in float32. Suppose a block's gradients travel while the next block is computed. Then $2 / 2.5 = 0.8$ times the tokens needed forward are enough to hide the sending. With gradients in float32 it takes $3 / 2.5 = 1.2$ times as many. In the code above the gradients wait for their own block, and nothing is hidden. The last step of sending starts when all attention is done, so there is nothing left to hide it.
-
-# %% [markdown]
-# ## A ring for each head
-# *More · 4 minutes*
-#
-# In section 15.8 a longer ring soon gained nothing. More ranks still help if they divide the heads as well. Give each of the 32 heads its own ring of 32 ranks, and none of the 1,024 has to wait for a block. But dividing the heads sends something, too. It's one `all_reduce`, or four *all-to-alls*, in which each rank sends every other one a part of its own (section 15.12). The rings go over InfiniBand. What the heads exchange can go over InfiniBand too, or over NVLink if the ranks with the same tokens are in one machine:
-
-# %%
-sizes = {"L": 10**6, "d_head": 128}
-one = ring_time(CLUSTERS[1], P=1, num_heads=32, **sizes).total
-rings = ring_time(CLUSTERS[1], P=32, num_heads=1, **sizes).total
-x_bytes = 10**6 // 32 * 32 * 128 * 2  # what the 32 heads of a block share
-print(f"if the heads had nothing to send: {one / rings:.0f} times as fast")
-ways = {"by all_reduce (section 15.2)": all_reduce_bytes(x_bytes, 32)}
-ways["by all-to-alls (section 15.12)"] = 4 * x_bytes / 32 * 31 / 32  # q, k, v, output
-for way, sent in ways.items():
-    for cluster in CLUSTERS[1::-1]:  # InfiniBand, then NVLink, for what the heads send
-        total = rings + sent / cluster.bandwidth  # sent while nobody computes
-        print(f"heads send {way:33} ({cluster.name}): {one / total:5.0f} times as fast")
-
-# %% [markdown]
-# Here all computing stops while the heads exchange, before the ring and after it. With more care some of that sending could be hidden, so these times could be beaten. The lines with NVLink are for a machine of 32 GPUs, and an A100's has 8 or 16. For an `all_reduce` fast links pay off. All-to-alls send so little that it hardly matters.
-#
-# Llama 3's longest texts were divided by heads among 8 GPUs, and by tokens among 16 such groups (table 4 of its paper). But Llama 3 gathers, and has no rings.
 
 # %% [markdown]
 # ## Sending while you compute, by the clock
@@ -1214,7 +1175,7 @@ for n in (128, 256, 512):
     print(f"{n:5} tokens {row}{step:8.1f}{waiting:15.1f}")
 
 # %% [markdown]
-# *A step takes about as long as the longer of the two. With short blocks that's the sending, and at 512 tokens the two are equal, since we chose the link's speed for that.* In the last column the program waits for the next block before it computes, and that takes about the sum. So the order of two lines decides between the longer time and the sum: `arriving = yield ...`, then compute, then `arriving()`.
+# *A step takes about as long as the longer of the two. With short blocks that's the sending, and at 512 tokens the two are equal, since we chose the link's speed for that.* In the last column the program waits for the next block before it computes, and that takes about the sum. So the order of three lines decides between the longer time and the sum: begin to exchange, compute, call `arriving()`.
 #
 # Nothing is really sent here, so this tests only the order of the operations. Compare the columns within a row: a busy machine shifts the break-even, and one $F$ for all sizes is a simplification.
 
@@ -1297,7 +1258,7 @@ except RanksFailed as error:
 #
 # **Answering.** In a long conversation the keys and values of all earlier messages are kept, and a new message may be short. Then the queries are the small part. Yang et al. (2024) built both rings, one in which keys and values travel and one in which queries do, and choose between them. Exercise 15.5 counts the bytes of a simpler version, in which the outputs travel with the queries.
 #
-# **Both cuts at once.** Heads and tokens aren't rivals. In "A ring for each head" 32 ranks for each of 32 heads gave work to 1,024 ranks, and what the heads send decided how much that helps.
+# **Both cuts at once.** Heads and tokens aren't rivals. Llama 3's longest texts were divided by heads among 8 GPUs, and by tokens among 16 such groups (table 4 of its paper).
 
 # %% [markdown]
 # {{next_steps}}

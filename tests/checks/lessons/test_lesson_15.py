@@ -11,11 +11,12 @@ from course_checks.deciding.find import find
 from course_checks.engine import run
 from course_checks.lesson_15.division_results import BEHIND, JOBS, NAMES, TILE, divided, table_of, time_of
 from course_utils.attention import scaled_dot_product_attention
+from course_utils.distributed.cluster_time import Cluster, ring_time
 from course_utils.distributed.communication import all_gather_bytes, num_bytes
 from course_utils.distributed.layouts import inverse_order, layout
 from course_utils.distributed.partial_attention import merge, partial_attention
 from course_utils.distributed.ring_attention import Ring, ring_bytes
-from course_utils.distributed.simulation import pair_table, run_in_lockstep, visible_table
+from course_utils.distributed.simulation import pair_table, run_in_lockstep, simulate_ring, visible_table
 from course_utils.distributed.tensor_parallel import HeadParallelAttention
 from course_utils.masks import causal_mask
 from course_utils.multi_head import MultiHeadAttention, merge_heads, repeat_kv, split_heads
@@ -220,6 +221,22 @@ def test_half_a_text_in_zigzag_is_a_shorter_text_in_a_row():
     assert time_of(table_of(zigzag, "half")) == time_of(pair_table(short, causal_mask(48)[0, 0], TILE)) == 528
 
 
+@pytest.mark.parametrize(("P", "num_kv_heads"), [(3, 4), (4, 1), (5, 2)])
+def test_what_a_ring_costs_is_what_is_sent_and_what_hides_it(P, num_kv_heads):
+    L, H, d, flops, bandwidth = 60 * P, 4, 6, 9e3, 50.0
+    sent, kept, fewest = find("15.10").right(L, P, H, num_kv_heads, d, 8, flops, bandwidth)
+    tensors = random(1, H, L, d), random(1, num_kv_heads, L, d, seed=1), random(1, num_kv_heads, L, d, seed=2)
+    simulated = simulate_ring(*tensors, Ring(layout("zigzag", L, P), causal=True))
+    assert simulated.forward_bytes.tolist() == [sent] * P
+    assert kept == 3 * num_bytes(*tensors[1:]) // P
+    _, _, fewest = find("15.10").right(L, P, H, num_kv_heads, d, 2, flops, bandwidth)  # 16 bits, as on the page
+    sizes = {"num_heads": H, "num_kv_heads": num_kv_heads, "d_head": d, "layout": "zigzag", "causal": True}
+    cluster = Cluster("made up", flops, bandwidth)
+    enough = math.ceil(fewest)
+    assert ring_time(cluster, L=P * enough, P=P, **sizes).hidden
+    assert not ring_time(cluster, L=P * (enough - 1), P=P, **sizes).hidden
+
+
 def test_the_points_of_the_lesson():
     points = [catalogue_entry(f"15.{number}").points for number in range(1, 11)]
-    assert points == [4, 3, 4, 3, 4, 3, 4, 3, 5, 1]
+    assert points == [4, 3, 4, 3, 4, 3, 4, 3, 5, 3]
