@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 15 · Across machines: exercises
 #
-# Ten exercises, 36 points. By the end you have divided attention's heads among ranks, merged attention over parts of the keys, written a program that real ranks run, counted what each of them sends and computes, and found out which division fits which job. Then your pieces run a language model on four processes.
+# Ten exercises, 36 points. By the end you have divided attention's heads among ranks, merged attention over parts of the keys, written a program that real ranks run, counted what each of them sends, keeps and computes, and found out which division fits which job. Then your pieces run a language model on four processes.
 #
 # {{colab_link}} · short path about 61 minutes, everything about 2 hours · builds on {{lesson_link}}
 #
@@ -868,7 +868,7 @@ else:
 #
 # | argument | what it is |
 # |---|---|
-# | `L`, `P` | tokens of the text, and ranks, at least 3 of them; `P` divides `L` |
+# | `L`, `P` | tokens of the text, and ranks, at least 3 of them; `2 * P` divides `L` |
 # | `num_heads`, `num_kv_heads` | query heads and key/value heads; the second divides the first |
 # | `d_head`, `num_bytes` | size of a head, and bytes that each number takes |
 # | `flops`, `bandwidth` | operations that a rank does in a second, and bytes that it sends in a second |
@@ -876,10 +876,10 @@ else:
 # | returned | what it is |
 # |---|---|
 # | `sent` | bytes of keys and values that each rank sends |
-# | `kept` | bytes of keys and values that a rank has at once, at most. A block that is arriving counts whole |
+# | `kept` | bytes of keys and values that a rank has at once, at most. Its own stay, and a block that is arriving counts whole |
 # | `fewest` | tokens that a rank needs at least, so that sending costs no time in any step. Count the operations as the page does, of what zigzag computes. Don't round |
 #
-# Example: `ring_costs(12, 3, 4, 2, 5, 2, 100, 10)` is 320, 480 and 10.0.
+# Example: `ring_costs(30, 5, 6, 2, 5, 4, 1350, 80)` is 1920, 1440 and 22.5.
 
 # %% tags=["exercise"]
 def ring_costs(L, P, num_heads, num_kv_heads, d_head, num_bytes, flops, bandwidth):
@@ -905,7 +905,7 @@ def ring_costs(L, P, num_heads, num_kv_heads, d_head, num_bytes, flops, bandwidt
 #     sent = (P - 1) * => sent = (3 * P - 2) *
 # what an all_reduce sends of a block is taken for what a ring sends.
 #     sent = (P - 1) * => sent = 2 * (P - 1) / P *
-# only keys are counted, or only values.
+# a rank's keys and values are half of what they are: only keys are counted, or one of the rank's two chunks.
 #     2 * (L // P) * num_kv_heads => (L // P) * num_kv_heads
 # numbers are counted, not bytes.
 #     num_kv_heads * d_head * num_bytes  # of one rank => num_kv_heads * d_head
@@ -937,12 +937,15 @@ def ring_costs(L, P, num_heads, num_kv_heads, d_head, num_bytes, flops, bandwidt
 #     share = 1 / 2 => share = 1 / 2 + 1 / (4 * P)
 # nothing is gained from query heads that share keys: every query head computes, but only the key/value heads travel.
 #     bytes_sent = 2 * num_kv_heads => bytes_sent = 2 * num_heads
-# query heads and key/value heads are taken for one another.
-#     share * 4 * num_heads => share * 4 * num_kv_heads
-#     bytes_sent = 2 * num_kv_heads => bytes_sent = 2 * num_heads * num_heads // num_kv_heads
+# the bound grows with the query heads that share keys: with fewer keys to send, fewer tokens are enough.
+#     flops / operations => flops / operations * (num_heads // num_kv_heads) ** 2
+# the bound is divided by the key/value heads, not by the query heads that share one.
+#     flops / operations => flops / operations * num_heads / num_kv_heads ** 2
+# what comes back is F / S, the page's bound without a mask, without shared keys and for numbers of two bytes.
+#     bytes_sent / bandwidth * flops / operations => flops / bandwidth
 # numbers are taken to have two bytes, whatever num_bytes says.
 #     bytes_sent = 2 * num_kv_heads * d_head * num_bytes => bytes_sent = 2 * num_kv_heads * d_head * 2
-# numbers are counted where bytes have to be sent.
+# what comes back is F / (g S), the page's bound without a mask and for numbers of two bytes; num_bytes doesn't come in.
 #     bytes_sent = 2 * num_kv_heads * d_head * num_bytes => bytes_sent = 2 * num_kv_heads * d_head
 # the bound is twice what it should be, as if a step had half of its operations: a multiplication and its addition are two, and of the squares half are computed.
 #     share * 4 * num_heads => share * 2 * num_heads

@@ -551,13 +551,14 @@ widgets.came_out("15.C", "as long, or nearly" if share > 0.9 else f"{share:.2f}"
 # %%
 layouts = ("contiguous", "zigzag")
 strips = [colored_tokens(layout(name, L, 4)) for name in layouts]
-ax = plotting.new_axes(8.0, 1.3)
+ax = plotting.new_axes(8.0, 1.6)
 ax.imshow(torch.stack(strips), aspect="auto")
 ax.hlines(0.5, -0.5, L - 0.5, color="white", lw=6)
 ax.vlines([x - 0.5 for x in range(6, L, 6)], 0.5, 1.5, color="white", lw=1)
 for row, name in enumerate(layouts):
-    for middle, rank in chunk_middles(layout(name, L, 4)).items():
-        ax.text(middle, row, rank, color="white", ha="center", va="center")
+    for chunk, (middle, rank) in enumerate(chunk_middles(layout(name, L, 4)).items()):
+        text = f"rank {rank}" + (f"\nchunk {chunk}" if name == "zigzag" else "")
+        ax.text(middle, row, text, color="white", ha="center", va="center")
 ax.set_yticks(range(2), layouts), ax.set_xlabel("position in the text")
 plotting.show(
     ax,
