@@ -33,14 +33,12 @@ def tensor_parallel(num_heads: int, num_kv_heads: int, P: int) -> Axes:
         )
     draw = Drawing()
     query_part, shared_part = num_heads * STRIPE, num_kv_heads * STRIPE
-    x_sum = 0.75 + GAP  # where the sum of the backward pass stands
-    query = x_sum + SUM + GAP
+    query = 0.75 + GAP
     key = query + query_part + APART
     value = key + shared_part + APART
     for rank in range(P):
         middle = -rank * ROW
         _box(draw, 0.0, middle, "x", "plain", "all tokens", 0.75)
-        _arrow(draw, x_sum + SUM, middle)
         _matrix(draw, query, middle, num_heads, rank, P, STRIPE, TALL)
         for left in (key, value):
             _matrix(draw, left, middle, num_kv_heads, rank, P, STRIPE, TALL)
@@ -55,14 +53,18 @@ def tensor_parallel(num_heads: int, num_kv_heads: int, P: int) -> Axes:
         draw.text(x + 0.375, middle - 0.14, "+ bₒ", NUMBER, SOFT)
         draw.text(-0.15, middle, f"rank {rank}", LABEL, plotting.COLORS[rank], ha="right", weight="bold")
     top, bottom = TALL / 2, -(P - 1) * ROW - TALL / 2
-    for left, dashed, direction in ((x_sum, True, "backward"), (bar, False, "forward")):
-        draw.box(left, bottom, SUM, top - bottom, "", "cache", fill=0.12 if dashed else 0.3, dashed=dashed)
-        draw.text(left + SUM / 2, (top + bottom) / 2, "all_reduce", SHAPE, COLORS["cache"], rotation=90)
-        draw.text(left + SUM / 2, top + 0.08, direction, LABEL, COLORS["cache"], va="bottom")
-    back = bottom - 0.2
-    draw.arrow((bar + SUM / 2, back), (0.375, back), style="--")
-    words = "backward: each rank gets its share of the gradient of x, and the all_reduce adds up the shares"
-    draw.text((bar + SUM) / 2, back - 0.06, words, NUMBER, SOFT, va="top")
+    draw.box(bar, bottom, SUM, top - bottom, "", "cache", fill=0.3)
+    draw.text(bar + SUM / 2, (top + bottom) / 2, "all_reduce", SHAPE, COLORS["cache"], rotation=90)
+    draw.text(bar + SUM / 2, top + 0.08, "forward", LABEL, COLORS["cache"], va="bottom")
+    back = bottom - 0.4  # middle of the line of the backward pass
+    left, right = query + 0.15, query + 1.2
+    draw.box(left, back - SUM / 2, right - left, SUM, "", "cache", fill=0.12, dashed=True)
+    draw.text((left + right) / 2, back, "all_reduce", SHAPE, COLORS["cache"])
+    draw.text(0.0, back, "gradient of x", NUMBER, SOFT, ha="left")
+    draw.arrow((left - 0.02, back), (0.88, back), style="--")
+    draw.arrow((bar + SUM, back), (right + 0.02, back), style="--")
+    words = "backward: each rank's share of the gradient"
+    draw.text((right + bar + SUM) / 2, back - 0.05, words, NUMBER, SOFT, va="top")
     widths = ((query, query_part, "Wq"), (key, shared_part, "Wk"), (value, shared_part, "Wv"), (output, WIDE, "Wo"))
     for left, wide, name in widths:
         draw.text(left + wide / 2, top + 0.08, name, LABEL, va="bottom", weight="bold")
@@ -70,7 +72,7 @@ def tensor_parallel(num_heads: int, num_kv_heads: int, P: int) -> Axes:
         f"{P} ranks, each with the same x of all tokens. A rank has {num_heads // P} of {num_heads} query heads and "
         f"{num_kv_heads // P} of {num_kv_heads} key/value heads: their columns of the three projections and the query heads' "
         "rows of the output projection, in its color. What comes out is a part, and one all_reduce adds the parts up on every "
-        "rank. Going backward, a second one, at x, adds up the ranks' shares of the gradient of x."
+        "rank. Going backward, a second one adds up the ranks' shares of the gradient of x."
     )
 
 

@@ -1,10 +1,11 @@
 """The widget of lesson 15: ring attention step by step, who holds what, what is computed, who waits."""
 
 import math
+from collections.abc import Iterator
 
 import ipywidgets
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
@@ -53,7 +54,7 @@ def ring_steps() -> LiveFigure:
         bars.set_xlim(0, 1.05 * LENGTH**2 / ranks)  # a rank's pairs without a mask: the same for all layouts
         time = int(work[:, : now + 1].max(dim=0).values.sum())  # in each step all wait for the slowest
         figure.text(0.485, 0.31, time_so_far(time, done=now == last), fontsize=10)
-        name_shades(figure, (0.475, 0.02), columns=1, causal=causal)
+        name_shades(figure, (0.475, 0.02), columns=1, causal=causal, done=now == last)
 
     controls = {
         "ranks": ipywidgets.Dropdown(options=RANKS, value=4, description="ranks", **WIDE),
@@ -73,7 +74,7 @@ def time_so_far(time: int, *, done: bool) -> str:
 
 
 def draw_scores(ax: Axes, ring: Ring, now: int) -> None:
-    """All pairs of a query and a key by position in the text, when step ``now`` (from 0) is computed."""
+    """All pairs of a query and a key by position in the text, when step ``now`` (from 0) is computed; a number says in which step."""
     colors, computed = colors_of_pairs(ring, now)
     ax.imshow(colors.numpy(), interpolation="nearest")
     if ring.causal:
@@ -81,28 +82,38 @@ def draw_scores(ax: Axes, ring: Ring, now: int) -> None:
         edges = (-0.5, ring.layout.L - 0.5, -0.5, ring.layout.L - 0.5)
         hatched = ax.contourf(hidden.float().numpy(), [0.5, 1.5], colors="none", hatches=["/////"], extent=edges)
         hatched.set(edgecolor="0.35", linewidth=0)
-    for chunk in (chunk for rank in ring.layout.chunks for chunk in rank if chunk.step == 1):
+    chunks = [chunk for rank in ring.layout.chunks for chunk in rank if chunk.step == 1]
+    for chunk in chunks:
         ax.axhline(chunk.start - 0.5, color="white", lw=1), ax.axvline(chunk.start - 0.5, color="white", lw=1)
     label_chunks(ax, ring.layout)
+    if 0 < len(chunks) <= 8:  # else squares are too small for a number, and stripes always
+        number_steps(ax, ring, now)
+
+
+def computed_tiles(ring: Ring, now: int) -> Iterator[tuple[int, int, Int[Tensor, " q"], Int[Tensor, " k"]]]:
+    """What is computed up to step ``now``: the rank, the step, and the positions of the queries and of the keys that meet."""
+    for rank in range(ring.layout.P):
+        queries = ring.layout.positions(rank)
+        for step in range(now + 1):
+            keys = ring.layout.positions((rank - step) % ring.layout.P)
+            for tile in ring.tiles(rank, step):
+                yield rank, step, queries[tile.queries], keys[tile.keys]
 
 
 def number_steps(ax: Axes, ring: Ring, now: int) -> None:
-    """Write on each square of the scores the step in which it is computed, up to step ``now``; not for stripes."""
-    for rank in range(ring.layout.P):
-        queries = ring.layout.positions(rank).double()
-        for step in range(now + 1):
-            keys = ring.layout.positions((rank - step) % ring.layout.P).double()
-            for tile in ring.tiles(rank, step):
-                middle = keys[tile.keys].mean(), queries[tile.queries].mean()
-                face = strong_and_pale(rank)[0 if step == now else 1].tolist()  # around the number there's no hatching
-                style = {"color": "white" if step == now else "0.2", "bbox": {"fc": face, "ec": "none", "pad": 1.5}}
-                ax.text(*map(float, middle), str(step), ha="center", va="center", **style)
+    """Write on each square of the scores the step in which it is computed, up to step ``now``."""
+    for rank, step, queries, keys in computed_tiles(ring, now):
+        face = strong_and_pale(rank)[0 if step == now else 1].tolist()  # around the number there's no hatching
+        style = {"color": "white" if step == now else "0.2", "bbox": {"fc": face, "ec": "none", "pad": 1.5}}
+        middle = keys.double().mean().item(), queries.double().mean().item()
+        ax.text(*middle, str(step), ha="center", va="center", **style)
 
 
-def name_shades(figure: Figure, corner: tuple[float, float], columns: int, *, causal: bool) -> None:
-    """What strong, pale, white, gray and hatched pairs are; ``corner`` is the lower left one, in parts of the figure."""
+def name_shades(figure: Figure, corner: tuple[float, float], columns: int, *, causal: bool, done: bool) -> None:
+    """What strong, pale, gray and hatched pairs are, and white ones unless all is ``done``; ``corner``: the lower left one."""
     strong, pale = strong_and_pale(0).tolist()
-    kinds = {"computed now": {"fc": strong}, "computed before": {"fc": pale}, "still to come": {"fc": LATER}}
+    kinds = {"computed now": {"fc": strong}, "computed before": {"fc": pale}}
+    kinds |= {} if done else {"still to come": {"fc": LATER}}
     if causal:
         kinds |= {"hidden": {"fc": HIDDEN}, "hidden, computed anyway": {"fc": pale, "hatch": "/////"}}
     shades = [Patch(ec="0.35", lw=0.6, label=name, **style) for name, style in kinds.items()]
@@ -124,14 +135,9 @@ def colors_of_pairs(ring: Ring, now: int) -> tuple[Float[Tensor, "L L 3"], Bool[
     )
     if ring.causal:
         colors[torch.ones(length, length, dtype=torch.bool).triu(1)] = torch.tensor(HIDDEN)
-    for rank in range(ring.layout.P):
-        strong, pale = strong_and_pale(rank)
-        queries = ring.layout.positions(rank)
-        for step in range(now + 1):
-            keys = ring.layout.positions((rank - step) % ring.layout.P)
-            for tile in ring.tiles(rank, step):
-                pairs = queries[tile.queries][:, None], keys[tile.keys]
-                colors[pairs], computed[pairs] = strong if step == now else pale, True
+    for rank, step, queries, keys in computed_tiles(ring, now):
+        pairs = queries[:, None], keys
+        colors[pairs], computed[pairs] = strong_and_pale(rank)[0 if step == now else 1], True
     return colors, computed
 
 

@@ -33,7 +33,7 @@ from course_utils.distributed.partial_attention import merge, partial_attention
 from course_utils.distributed.processes import RanksFailed, run_on_ranks
 from course_utils.distributed.tensor_memory import TensorMemory
 from course_utils.masks import causal_mask
-from course_utils.multi_head import merge_heads, split_heads
+from course_utils.multi_head import MultiHeadAttention, merge_heads, split_heads
 from course_utils.positions import apply_rope, rotary_angles
 
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=88)
@@ -113,6 +113,33 @@ check("15.1", head_shard)
 #
 # With `group` query heads to a key/value head, query head `h` uses key/value head `h // group`. What does that give for the rank's first query head, and for its last?
 # </details>
+
+# %% [markdown]
+# Your shares on four real ranks, with two ranks to each key/value head. One `all_reduce` makes the layer's output out of their parts:
+
+
+# %%
+def my_heads(rank, P, weights, x):
+    """One rank's part of the output, and its sum over all ranks."""
+    q, k, v, o = head_shard(*weights, 4, 2, rank, P)
+    query, key, value = (split_heads(x @ w.T, len(w) // 3) for w in (q, k, v))
+    heads, _ = scaled_dot_product_attention(query, key, value)
+    return Communicator().all_reduce(merge_heads(heads) @ o.T)
+
+
+layer = MultiHeadAttention(12, num_heads=4, num_kv_heads=2, bias=False)
+layer.requires_grad_(False)
+projections = (layer.q_proj, layer.k_proj, layer.v_proj, layer.o_proj)
+layer_weights, some_x = [one.weight for one in projections], torch.randn(1, 5, 12)
+try:
+    head_shard(*layer_weights, 4, 2, 0, 4)
+    outputs = run_on_ranks(my_heads, 4, layer_weights, some_x).values
+    close = [torch.allclose(y, layer(some_x), atol=1e-5) for y in outputs]
+    print("each rank has the whole layer's output:", close)
+except NotImplementedError:
+    print("Solve 15.1 first.")
+except Exception as error:  # what a share of the wrong shape brings about
+    print(str(error).splitlines()[0])
 
 # %% [markdown]
 # ### 15.2 · Merge two partial results

@@ -42,7 +42,7 @@ from course_utils.multi_head import MultiHeadAttention, repeat_kv
 from course_utils.results import read_rows
 from course_utils.training import seed_everything
 from course_utils.widgets.ring_steps import chunk_middles, colored_tokens, draw_scores
-from course_utils.widgets.ring_steps import name_shades, number_steps
+from course_utils.widgets.ring_steps import name_shades
 
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=88)
 torch.set_num_threads(1)
@@ -140,13 +140,13 @@ plotting.show(
 #
 # $$\operatorname{MultiHead}(x) = \sum_{r=0}^{P-1} \operatorname{heads}_r(x)\, W_{o,r} + b_o .$$
 #
-# Here $W_{o,r}$ holds the rows of $W_o$ for those heads, and $b_o$ is added once. Take one token and two heads of size 1, and leave $b_o$ out. Head 0 makes a 3 and head 1 a 5, and the two rows of $W_o$ are $(1, 0)$ and $(2, 1)$. Rank 0 has $3 \cdot (1, 0) = (3, 0)$ and rank 1 has $5 \cdot (2, 1) = (10, 5)$. Neither is the layer's output, but their sum is, $(13, 5)$. On real ranks that sum is one `all_reduce`:
+# Here $W_{o,r}$ holds the rows of $W_o$ for those heads, and $b_o$ is added once. Take one token and two heads of size 1, and leave $b_o$ out. Head 0 makes a 3 and head 1 a 5, and the two rows of $W_o$ are $(1, 0)$ and $(2, 1)$. Rank 0 has $3 \cdot (1, 0) = (3, 0)$ and rank 1 has $5 \cdot (2, 1) = (10, 5)$. Neither is the layer's output. Their sum is, $(13, 5)$, and on real ranks that sum is one `all_reduce`:
 
 # %%
 plotting.show(diagrams.tensor_parallel(num_heads=4, num_kv_heads=2, P=2))
 
 # %% [markdown]
-# *Each number is a head. There are four for queries, and two for keys and values. A rank keeps what is colored. What is dashed belongs to the backward pass, below.* This is **tensor parallelism** (Shoeybi et al., 2019). Mind that `nn.Linear` stores its matrix transposed. What is a column in the formula is a row of `weight`, and the other way around. First we try it without any processes, on two parts:
+# *Each number is a head. There are four for queries, and two for keys and values. A rank keeps what is colored. The line at the bottom is the backward pass, below.* This is **tensor parallelism** (Shoeybi et al., 2019). Mind that `nn.Linear` stores its matrix transposed. What is a column in the formula is a row of `weight`, and the other way around. First we try it without any processes, on two parts:
 
 # %%
 seed_everything(0)
@@ -161,7 +161,7 @@ print("  of the sum, below 1e-12", bool((total - whole(x)).abs().max() < 1e-12))
 # %% [markdown]
 # **Do exercise 15.1 now (12 minutes, {{exercises_link}}), then read on.**
 #
-# Going backward, every term of a sum gets the sum's gradient unchanged, so each rank can go back through its own heads by itself. The gradients of its own weights stay on the rank, unless another rank has a copy of these weights. For $x$ each rank finds only the share of its own heads, and a second `all_reduce` (dashed in the figure) adds up the shares:
+# Going backward, every term of a sum gets the sum's gradient unchanged, so each rank can go back through its own heads by itself. The gradients of its own weights stay on the rank, unless another rank has a copy of these weights. For $x$ each rank finds only the share of its own heads, and a second `all_reduce` (at the bottom of the figure) adds up the shares:
 
 
 # %%
@@ -177,7 +177,8 @@ def heads_on_ranks(rank, P, state, x, d_output):
 
 
 d_output = torch.randn(2, 5, 12, dtype=torch.float64)  # gradient from above
-ranks = run_on_ranks(heads_on_ranks, 2, whole.state_dict(), x, d_output).values
+done = run_on_ranks(heads_on_ranks, 2, whole.state_dict(), x, d_output)
+ranks = done.values  # what each rank returned
 
 # %%
 x.requires_grad_()
@@ -199,7 +200,7 @@ x = x.detach()
 # | after step 2 | **111**, 222, 303 | 11, **222**, 333 | 111, 220, **333** |
 # | after step 3 | 111, 222, 333 | 111, 222, 333 | 111, 222, 333 |
 #
-# Each rank has sent four numbers. With $P$ ranks it's $2\,(P-1)$ parts, each of them a $P$-th of the tensor. That makes $2\,(P-1)/P$ times the tensor's bytes, less than twice the tensor however many ranks there are (Patarasuk and Yuan, 2009).
+# Each rank has sent four numbers. With $P$ ranks each sends $2\,(P-1)$ parts, and a part is a $P$-th of the tensor. Together that's $2\,(P-1)/P$ times the tensor's bytes, less than twice the tensor however many ranks there are (Patarasuk and Yuan, 2009).
 #
 # Two limits remain. There are only so many heads. If there are fewer key/value heads than ranks (lesson 07), several ranks need a copy of the same one, and in training they must add up their gradients of it. And the tokens aren't divided at all: each rank has $x$ of **all tokens**. For a long text we have to cut the other way.
 
@@ -236,33 +237,6 @@ print(f"both keys at once {both.item():.3f}, mean of the outputs {values.mean():
 widgets.came_out("15.A", "its output and one more number")
 
 # %% [markdown]
-# Think of a balance. Put each part's weight at its output, and the beam balances at the merged output, 7. On the left is weight 1 at distance 3, on the right weight 3 at distance 1. Both make 3:
-
-# %%
-ax = plotting.new_axes(5.6, 2.0)
-ax.plot([3.6, 8.6], [1, 1], color="0.5", lw=3, zorder=0)
-for at, weight, name in ((4, 1, "first part"), (8, 3, "second part")):
-    for i in range(weight):  # a pile of equal weights on the beam
-        ax.plot(at, 1.16 + 0.3 * i, "s", ms=11, color="0.35")
-    ax.text(at + 0.2, 1.15 + 0.15 * weight, f" {name}: weight {weight}")
-for left, right, distance in ((4, 7, 3), (7, 8, 1)):
-    ax.annotate("", (left, 0.62), (right, 0.62), arrowprops={"arrowstyle": "<->"})
-    words = f"weight {4 - distance} × distance {distance}"
-    ax.text((left + right) / 2, 0.28, words, ha="center", fontsize=8)
-
-# %%
-ax.plot(7, 0.86, "^", ms=12, color="black", zorder=0)
-ax.set(xlim=(3, 10), ylim=(0.1, 2.2), yticks=[], xticks=[4, 5, 6, 7, 8])
-ax.set_xlabel("output")
-ax.spines[["left", "right", "top"]].set_visible(False)
-ax.spines["bottom"].set_bounds(3.6, 8.6)
-plotting.show(
-    ax,
-    "A beam with the first part at 4, of weight 1, and the second at 8, of weight 3. "
-    "It is level on a support at 7, the merged output: 1 times 3 is 3 times 1.",
-)
-
-# %% [markdown]
 # Two outputs alone wouldn't be enough: with equal sums the answer would be 6, and here it's 7. The result has an `lse` of its own, so a third part can be merged in the same way.
 #
 # Two things can still go wrong. An `lse` of a few hundred has an exponential that no float32 can hold. And a part in which a query sees nothing has $o = 0$ and $\ell = -\infty$. How do you merge them anyway? **Do exercise 15.2 now (10 minutes), then read on.**
@@ -285,7 +259,6 @@ axes = plotting.new_axes(9.6, 2.9, columns=4)
 row_ring = Ring(layout("contiguous", 48, 4))  # 48 tokens, 12 neighbors on each rank
 for step, ax in enumerate(axes):
     draw_scores(ax, row_ring, step)
-    number_steps(ax, row_ring, step)
     ax.set_title(f"step {step}")
     ax.set(xlabel="keys, by rank", ylabel="queries, by rank" if step == 0 else "")
 
@@ -345,7 +318,7 @@ def in_ring(rank, P, query, key, value):
 # %%
 q, k, v = torch.randn(3, 1, 2, 12, 8, generator=torch.Generator().manual_seed(0))
 shares = list(zip(*(x.chunk(4, dim=2) for x in (q, k, v)), strict=True))
-outputs = run_on_ranks(in_ring, 4, per_rank=shares).values
+outputs = run_on_ranks(in_ring, 4, per_rank=shares).values  # to each rank its own
 expected, _ = scaled_dot_product_attention(q, k, v)
 print("as one process:", torch.allclose(torch.cat(outputs, dim=2), expected, atol=1e-5))
 
@@ -356,7 +329,7 @@ print("as one process:", torch.allclose(torch.cat(outputs, dim=2), expected, ato
 # ## 15.5 What is sent
 # *Core · 8 minutes*
 #
-# There is another method without a ring, to **gather** first. If three ranks have $a$, $b$ and $c$, then after an **all-gather** each of them has $(a, b, c)$. So every rank gets all keys and values, keeps them, and attends once.
+# There is another method, to **gather** first. If three ranks have $a$, $b$ and $c$, then after an **all-gather** each of them has $(a, b, c)$. So every rank gets all keys and values, keeps them, and attends once.
 #
 # The library has both methods, with masks and a backward pass. Backward, both compute the attention weights again, as in lesson 14. Here they are on four ranks, with a causal mask and two key/value heads for four query heads. `Communicator` counts the bytes. `Ring` holds what all ranks must agree on: who has which tokens, and which mask.
 
@@ -372,14 +345,15 @@ def tokens_on_ranks(rank, P, tensors):
     ring = Ring(layout("contiguous", tensors[0].shape[2], P), causal=True)
     communicator, results = Communicator(), []
     for attend in (ring_attention, gathered_attention):
+        # shard: the part of this rank; unshard, below, puts all parts in order again
         query, key, value, d_output = (ring.layout.shard(x, rank) for x in tensors)
         own, before = (query, key, value), communicator.bytes_sent
         for leaf in own:
             leaf.requires_grad_()
         output = attend(*own, communicator, ring)
-        there = communicator.bytes_sent
+        forward = communicator.bytes_sent - before
         output.backward(d_output)
-        sent = (there - before, communicator.bytes_sent - there)
+        sent = (forward, communicator.bytes_sent - before - forward)
         results.append((output, [leaf.grad for leaf in own], sent))
     return results
 
@@ -403,7 +377,7 @@ for i, way in enumerate(("ring", "gather")):
     print()
 
 # %% [markdown]
-# Outputs and gradients match those of one process, up to rounding. Now for the bytes. Let $N$ be those of one rank's keys and values. How many times $N$ does a rank send?
+# Outputs and gradients match those of one process, up to rounding. Let $N$ be the bytes of one rank's keys and values. How many times $N$ does a rank send?
 
 # %%
 widgets.predict(
@@ -428,9 +402,17 @@ widgets.came_out("15.B", "as many in both" if len(set(sent.values())) < 2 else m
 #
 # **Forward** both send $(P-1)\,N$, since either way every block has to reach the other $P - 1$ ranks, whole. Under our causal mask the last rank's keys are of no use to the others, and both methods send them anyway.
 #
-# **Backward** the keys and values of a ring go around again, with their gradients. After $P - 1$ steps a block is at the rank just before its owner, so the gradients have to be handed on once more. If they have as many bytes as keys and values, that makes $(P-1)\,N + P\,N = (2P-1)\,N$. Gathering has kept all the keys and sends only gradients, $(P-1)\,N$.
+# **Backward** a ring has let go of the other ranks' blocks, so keys and values go around again. Each rank adds its share to the gradients of the block that it has in hand, and they travel with it. Follow the block of rank 0 on three ranks:
 #
-# **And by heads?** The keys and values of $L / P$ tokens are $2\,\frac{L}{P} H_{kv}\, d$ numbers, where $d$ is the size of a head. The outputs of all tokens are $L H d$ numbers, and an `all_reduce` sends $2\,\frac{P-1}{P}$ times that. If every query head has its own keys, that's $(P-1)\,N$, as in the ring. If $g$ query heads share theirs, it's $g\,(P-1)\,N$. Backward there is a second `all_reduce`, of the same size. Here are all three when 1, 2 or 8 query heads share their keys. The unit is a rank's keys and values if none are shared:
+# | | where it is | its gradients then hold the shares of | handed on |
+# |---|---|---|---|
+# | step 0 | rank 0 | rank 0 | keys and values, gradients |
+# | step 1 | rank 1 | ranks 0 and 1 | keys and values, gradients |
+# | step 2 | rank 2 | ranks 0, 1 and 2 | gradients only, home to rank 0 |
+#
+# So the gradients take one hop more than keys and values. If they have as many bytes, that makes $(P-1)\,N + P\,N = (2P-1)\,N$. Gathering has kept all the keys and sends only gradients, $(P-1)\,N$.
+#
+# **And by heads?** The keys and values of $L / P$ tokens are $2\,\frac{L}{P} H_{kv}\, d$ numbers, where $d$ is the size of a head. The layer's output is $L\,d_{model}$ numbers. Let that be $L H d$, as in most layers. An `all_reduce` sends $2\,\frac{P-1}{P}$ times as much. If every query head has its own keys, that's $(P-1)\,N$, as in the ring. If $g$ query heads share theirs, it's $g\,(P-1)\,N$. Backward there is a second `all_reduce`, of the same size. Here are all three when 1, 2 or 8 query heads share their keys. The unit is $N$ if none are shared:
 
 # %%
 axes, P = plotting.new_axes(9.6, 2.8, columns=3), 4
@@ -446,8 +428,8 @@ for ax, g in zip(axes, (1, 2, 8), strict=True):  # query heads that share keys
         parts = "" if there > 1 else f" = {there:g} + {back:g}"
         ax.text(there + back, place, f" {there + back:g}{parts}", va="center")
     ax.set_yticks(range(3), sends), ax.invert_yaxis()
-    ax.set(title=f"g = {g}", xlabel="bytes sent, in units of N at g = 1", xlim=(0, 12))
-    ax.set_xticks([0, 5, 10])
+    title = "own keys for each head" if g == 1 else f"{g} query heads share keys"
+    ax.set(title=title, xlabel="bytes sent (1 = N with own keys)", xlim=(0, 12))
 
 # %%
 shown = [found[:2] for found in axes[1].get_legend_handles_labels()]
@@ -460,7 +442,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# *The more query heads share their keys, the less travels by tokens. By heads nothing changes, since outputs travel there.* Without shared keys, dividing by heads sends less than a ring, forward and backward together. Sharing keys soon makes tokens the cheaper cut. All this is attention alone. In training, ranks that divide tokens must also add up the gradients of the model's weights, since each of them has all the weights.
+# *The more query heads share their keys, the less travels by tokens. By heads nothing changes, since outputs travel there.* Without shared keys, dividing by heads sends less than a ring, forward and backward together. Sharing keys soon makes tokens the cheaper cut. All this is attention alone. In training, ranks that divide tokens must also add up the gradients of the model's weights, since each has a copy of them, and its gradient covers only its own tokens.
 #
 # *More on this: in exercise 15.4 you write the gathering as a ring.*
 
@@ -468,7 +450,7 @@ plotting.show(
 # ## 15.6 What is kept
 # *Core · 5 minutes*
 #
-# What must a rank have in memory at once, forward? In a ring it has its own keys and values, which the backward pass will need again, one block in hand, and one arriving. That's $3N$, and the more ranks there are, the less it is. A rank that gathers has its own and those of the whole text, $N + P N$. By heads a rank has the keys and values of the whole text, but only a $P$-th of the heads. That's $N$ again.
+# What must a rank have in memory at once, forward? From three ranks on, one in a ring has three blocks of keys and values: its own, kept for the backward pass, one in hand, and one arriving. That's $3N$, and the more ranks there are, the less it is. A rank that gathers has its own and those of the whole text, in our version $N + P N$. By heads a rank has the keys and values of the whole text, but only a $P$-th of the heads. That's $N$ again, as long as there is a key/value head for each rank.
 #
 # How much is that in a real layer? Take 64 query heads and 8 key/value heads, all of size 128, and a text of 131,072 tokens on 8 ranks. Every number has two bytes:
 
@@ -482,18 +464,29 @@ for name, times in (("heads", 1), ("ring", 3), ("gather", 1 + 8)):
 
 # %%
 kinds = ("keys, values", "x", "weights"), ("0.35", "#8CCBEF", plotting.COLORS[1])
-axes, x = plotting.new_axes(9.6, 2.5, columns=2), 131_072 * 64 * 128 * 2 / 1e6  # MB
+x = 131_072 * 64 * 128 * 2 / 1e6  # MB
 weights = 64 * 128 * (2 * 64 + 2 * 8) * 128 * 2 / 1e6  # MB
+
+
+def megabytes(P):
+    """Of keys and values, x and weights, by each method on P ranks."""
+    N, ranks_kv = 8 * real_N / P / 1e6, min(P, 8)  # by heads: at least one head's
+    heads = 8 * real_N / 1e6 / ranks_kv, x, weights * (8 / 9 / P + 1 / 9 / ranks_kv)
+    others = {"ring": (3 * N, x / P, weights), "gather": ((1 + P) * N, x / P, weights)}
+    return {"heads": heads} | others
+
+
+# %%
+axes = plotting.new_axes(9.6, 2.5, columns=2)
 for ax, P in zip(axes, (8, 64), strict=True):
-    N, ranks_kv = 8 * real_N / P / 1e6, min(P, 8)  # keys, values: at least one head's
-    own = weights * (8 / 9 / P + 1 / 9 / ranks_kv)
-    held = {"heads": (8 * real_N / 1e6 / ranks_kv, x, own)}
-    held |= {"ring": (3 * N, x / P, weights), "gather": ((1 + P) * N, x / P, weights)}
-    for place, sizes in enumerate(held.values()):
+    for place, sizes in enumerate(megabytes(P).values()):
         for i, (size, kind, color) in enumerate(zip(sizes, *kinds, strict=True)):
-            ax.barh(place, size, left=sum(sizes[:i]), color=color, label=kind)
+            bar = ax.barh(place, size, left=sum(sizes[:i]), color=color, label=kind)
+            ink = "black" if kind == "x" else "white"
+            wide = ["" if size < 190 else f"{size:,.0f}"]  # else no room for a number
+            ax.bar_label(bar, wide, label_type="center", color=ink)
         ax.text(sum(sizes), place, f" {sum(sizes):,.0f}", va="center")
-    ax.set_yticks(range(3), held), ax.invert_yaxis()
+    ax.set_yticks(range(3), megabytes(P)), ax.invert_yaxis()
     ax.set(title=f"{P} ranks", xlabel="MB at once, forward", xlim=(0, 2900))
 
 # %%
@@ -506,9 +499,9 @@ plotting.show(
 )
 
 # %% [markdown]
-# *In a ring all that belongs to the text shrinks as ranks are added. A rank that gathers holds the keys and values of the whole text, and a rank with its own heads the whole text's $x$.* So in a ring the text can grow with the ranks. By heads the weights shrink. Training adds one more difference. A rank that gathers keeps the whole text's keys and values, layer after layer, until the backward pass, or it must gather again.
+# *In a ring all that belongs to the text shrinks as ranks are added. A rank that gathers holds the keys and values of the whole text, and a rank with its own heads the whole text's $x$.* So in a ring the text can grow with the ranks. By heads the weights shrink. But past 8 ranks several have a copy of the same key/value head, so the gray bar stays. Training adds one more difference. A rank that gathers keeps the whole text's keys and values, layer after layer, until the backward pass, or it must gather again.
 #
-# On top of that come the scores. They are tables, largest by heads, and so in practice all three methods go through the keys in smaller blocks, as in lesson 14.
+# On top of that come the scores. By heads and by gathering a rank has $H L^2 / P$ of them for a whole text, and $H L^2 / P^2$ for one block of a ring. So in practice all three methods go through the keys in smaller blocks, as in lesson 14.
 #
 # *More on this: exercise 15.5 lets the queries travel, and "What is kept, measured" counts all that these methods hold at once.*
 
@@ -516,7 +509,7 @@ plotting.show(
 # ## 15.7 A causal mask, and who has to wait
 # *Core · 6 minutes*
 #
-# A causal mask hides nearly half of all pairs of a query and a key, so nearly half of the work could be saved. How much of it does a ring save? Four ranks hold 48 tokens, each of them twelve neighbors. That's a **contiguous** layout. Suppose that no rank starts a step before all have finished the last one. Then a step takes as long as its busiest rank. Where the queries of one rank meet the keys of another, they form a square of pairs. Our library skips a square that is hidden entirely, and computes all of any other. For counting, one process plays all four ranks (section 15.9, *more*, shows how).
+# A causal mask hides nearly half of all pairs of a query and a key, so nearly half of the work could be saved. How much of it does a ring save? Four ranks hold 48 tokens, each of them twelve neighbors. That's a **contiguous** layout. Suppose that no rank starts a step before all have finished the step before it. Then a step takes as long as its busiest rank. Where the queries of one rank meet the keys of another, they form a square of pairs. Our library skips a square that is hidden entirely, and computes all of any other. For counting, one process plays all four ranks (section 15.9, *more*, shows how).
 
 # %%
 widgets.predict(
@@ -556,10 +549,13 @@ ax.imshow(torch.stack(strips), aspect="auto")
 ax.hlines(0.5, -0.5, L - 0.5, color="white", lw=6)
 ax.vlines([x - 0.5 for x in range(6, L, 6)], 0.5, 1.5, color="white", lw=1)
 for row, name in enumerate(layouts):
-    for chunk, (middle, rank) in enumerate(chunk_middles(layout(name, L, 4)).items()):
+    middles = sorted(chunk_middles(layout(name, L, 4)).items())
+    for chunk, (middle, rank) in enumerate(middles):
         text = f"rank {rank}" + (f"\nchunk {chunk}" if name == "zigzag" else "")
         ax.text(middle, row, text, color="white", ha="center", va="center")
 ax.set_yticks(range(2), layouts), ax.set_xlabel("position in the text")
+
+# %%
 plotting.show(
     ax,
     "Who holds which of 48 tokens. Contiguous: twelve neighbors for each rank. "
@@ -576,9 +572,9 @@ share = show_work("zigzag")
 axes = plotting.new_axes(7.5, 3.9, columns=2)
 for ax, name in zip(axes, ("contiguous", "zigzag"), strict=True):
     ring = Ring(layout(name, L, 4), causal=True)
-    draw_scores(ax, ring, 3), number_steps(ax, ring, 3)
+    draw_scores(ax, ring, 3)
     ax.set_title(f"{name}, step 3")
-name_shades(axes[0].figure, (0.02, 1.0), columns=5, causal=True)
+name_shades(axes[0].figure, (0.1, 1.0), columns=4, causal=True, done=True)
 plotting.show(
     axes[0],
     "The scores in step 3, a color for each rank, strong where it computes now and "
@@ -589,7 +585,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# In zigzag all ranks have the same amount of work in every step, and the ring takes 324. Why? Take rank 1, which has chunks 1 and 6. From rank 0 come chunks 0 and 7: both of its chunks see chunk 0, and neither sees 7. From rank 2 come chunks 2 and 5: chunk 1 sees neither, and chunk 6 sees both. Each time that's two of the four squares, and so it is for any two ranks. A lower rank's early chunk is seen by both, its late chunk by neither. A higher rank's chunks are both seen by the late one alone. Only in step 0, with its own keys, does each rank compute three.
+# In zigzag all ranks have the same amount of work in every step, and the ring takes 324. Why? Take rank 1, which has chunks 1 and 6. From rank 0 come chunks 0 and 7: both of its chunks see chunk 0, and neither sees 7. From rank 2 come chunks 2 and 5: chunk 1 sees neither, and chunk 6 sees both. Each time that's two of the four squares, and so it is for any two ranks. A lower rank's early chunk is seen by both, its late chunk by neither. A higher rank's chunks are both seen by the late one alone. Only in step 0, with its own keys, does each rank compute three, two of them on the diagonal. That's why only these are hatched.
 #
 # So zigzag takes $(3 + 2\,(P-1)) / (4P) = \tfrac12 + \tfrac1{4P}$ of the time without a mask, and with many ranks nearly half. Switch on the causal mask in the widget of section 15.4, and watch the bars in both layouts.
 #
@@ -605,11 +601,11 @@ plotting.show(
 #
 # When is that so? Take a slow machine that does 100 operations a second and sends 10 bytes a second, and keys of size 2. For each pair of a query and a key there are two products of size 2, for the score and for the value. Each takes 2 multiplications and 2 additions, 8 operations together. For each token a key and a value are sent, 4 numbers of 2 bytes, 8 bytes together. So a block of $n$ tokens takes $8 n^2$ operations and $8 n$ bytes. With 5 tokens that's 2 seconds of computing and 4 of sending, so the rank waits. With 10 tokens both take 8 seconds. With 20 it computes for 32 seconds and sends for 16, and nobody waits. Computing grows with the square of the block, sending only with its length.
 #
-# Now in general. A rank with $n = L / P$ tokens does $4\,n^2 d$ operations in a step, for each head of size $d$. There are two matrix products, and each takes $n^2 d$ multiplications and as many additions. Exponentials and merging are left out. Meanwhile it sends $2\,n\,d$ numbers of 2 bytes. If each rank does $F$ operations and sends $S$ bytes a second, sending is hidden as soon as
+# Now in general. A rank with $n = L / P$ tokens does $4\,n^2 d$ operations in a step, for each head of size $d$. There are two matrix products, and each takes $n^2 d$ multiplications and as many additions. Exponentials and merging are left out. Meanwhile it sends $2\,n\,d$ numbers of 2 bytes, $4\,n\,d$ bytes. If each rank does $F$ operations and sends $S$ bytes a second, sending is hidden as soon as
 #
 # $$\frac{4\,n^2 d}{F} \ge \frac{4\,n\,d}{S} , \qquad\text{so}\qquad n \ge \frac{F}{S} .$$
 #
-# For the slow machine it's $100 / 10 = 10$ tokens. The head's size cancels, and so does the number of heads. Where $g$ query heads share a key/value head, less is sent, and $F / (g S)$ tokens are enough. **Do exercise 15.10 now (9 minutes).** There you work out what a ring sends and keeps, and what a causal mask does to this bound.
+# For the slow machine it's $100 / 10 = 10$ tokens. The head's size cancels, and so does the number of heads. The fours cancel too, but only because a number has two bytes. With $b$ bytes it's $n \ge b F / (2 S)$. Where $g$ query heads share a key/value head, less is sent, and $F / (g S)$ tokens are enough. **Do exercise 15.10 now (9 minutes).** There you work out what a ring sends and keeps, and what a causal mask does to this bound.
 #
 # Here is one text without a mask, on eight ranks with blocks of $0.7\,F / S$ tokens, and on four ranks with blocks twice as long. Then a block takes four times as long to compute, and only twice as long to send:
 
@@ -631,21 +627,28 @@ def draw_steps(ax, P, n, top):
 
 
 # %%
-ax = plotting.new_axes(9.6, 2.4)
-draw_steps(ax, 8, 0.7, top=3.5), draw_steps(ax, 4, 1.4, top=1.0)
+ax = plotting.new_axes(9.6, 3.2)
+draw_steps(ax, 8, 0.7, top=6.0), draw_steps(ax, 4, 1.4, top=3.5)
+ax.broken_barh([(0, 3 * 1.4)], (0.0, 0.8), fc="#8CCBEF", ec="white")  # gathering
+ax.broken_barh([(0, 3 * 1.4)], (1.0, 0.8), fc="none", ec="0.6", hatch="//")
+ax.broken_barh([(3 * 1.4, 4 * 1.4**2)], (1.0, 0.8), fc="0.35", ec="white")
 names = ["8 ranks, n = 0.7 F / S: computing", "sending"]
 names += ["4 ranks, n = 1.4 F / S: computing", "sending"]
-ax.set_yticks([3.9, 2.9, 1.4, 0.4], names)
-ax.set(xlim=(0, 8), xlabel="time (1 = to compute a block of F / S tokens)")
+names += ["the same 4, gathering: computing", "sending"]
+
+# %%
+ax.set_yticks([6.4, 5.4, 3.9, 2.9, 1.4, 0.4], names)
+ax.set(xlim=(0, 12.5), xlabel="time (1 = to compute a block of F / S tokens)")
 plotting.show(
     ax,
     "Bars in time. Above, with short blocks, sending goes on without a gap, and after "
     "each computation but the last the rank waits (hatched) until the block has come. "
-    "Below, with blocks twice as long, computing goes on without a gap.",
+    "In the middle, with blocks twice as long, computing goes on without a gap. At the "
+    "bottom all is sent first and computed afterward.",
 )
 
 # %% [markdown]
-# *A number is a step. Eight ranks are done at 5.4 and four at 7.8. So eight are faster, but not twice as fast, because they wait for what is sent (hatched).*
+# *A number is a step, and hatched is waiting. Eight ranks are done at 5.4 and four at 7.8. So eight are faster, but not twice as fast, because they wait for what is sent. The same four take until 12.0 if they gather first.*
 
 # %% [markdown]
 # The table shows the machines of the ring attention paper (its table 2) at peak speed. NVLink connects the GPUs within a machine, InfiniBand connects machines, and TPUs are Google's chips. The last columns are the tokens that a rank needs without a mask, if each query head has its own keys and if four share them:
@@ -659,8 +662,6 @@ for cluster in CLUSTERS:
     print(f"{cluster.name:19}{rates}{block:8,.0f}{shared:16,.0f}")
 
 # %% [markdown]
-# (For InfiniBand the paper prints 24.5 thousand, but its own two columns give 24,960.)
-#
 # How much do more ranks speed up a text of a million tokens?
 
 # %%
@@ -712,13 +713,13 @@ plotting.show(
 )
 
 # %% [markdown]
-# *Beyond $g L S / F$ ranks (dotted lines) a longer ring gains next to nothing, here less than one percent.* The blocks have become too short to hide what is sent, and each rank still has to receive nearly all keys and values of the text, whatever $P$ is. Gathering receives as much, but computes nothing until it has everything. So it takes the sum of the two times, and the ring only the longer one. At the bend the two times are equal, so gathering takes twice as long. Far from it one time is small, and the two methods are almost equally fast.
+# *Beyond $g L S / F$ ranks (dotted lines) a longer ring gains next to nothing, here less than one percent.* The blocks have become too short to hide what is sent, and each rank still has to receive nearly all keys and values of the text, whatever $P$ is. Gathering receives as much, and our version computes nothing until it has everything. So it takes the sum of the two times, and the ring only the longer one. At the bend the two times are equal, so gathering takes twice as long. Far from it one time is small, and the two methods are almost equally fast.
 #
 # More ranks still help if they divide the heads as well. Then each head, or each few, has a ring of its own.
 #
 # All this is for the forward pass, without a mask, with machines at their peak, which none reaches. If the chips did only half of it, the single rank that we compare with would be slower too, and the flat part would lie twice as high. With links at half their peak it would lie half as high.
 #
-# Which cut is faster? Take the layer of section 15.6 on 8 A100s once more, forward:
+# Which cut is faster? Take the layer of section 15.6 on 8 A100s once more, forward and without a mask:
 
 # %%
 computing = 4 * 131_072**2 * 64 * 128 / 8 / CLUSTERS[0].flops
@@ -733,14 +734,14 @@ for cluster in CLUSTERS[:2]:
 #
 # | | by heads | ring | gathering |
 # |---|---|---|---|
-# | sends forward | $g\,(P-1)\,N$ | $(P-1)\,N$ | $(P-1)\,N$ |
+# | sends forward | $g\,(P-1)\,N$ if $d_{model} = H d$ | $(P-1)\,N$ | $(P-1)\,N$ |
 # | sends backward | $g\,(P-1)\,N$ | $(2P-1)\,N$ | $(P-1)\,N$ |
 # | features $x$ held | of all tokens | of $L / P$ tokens | of $L / P$ tokens |
 # | keys and values at once, forward | $N$ in all (at least one head's) | its own and $2\,N$ | its own and $P\,N$ |
 # | weights held | $1/P$ (of $W_k$ and $W_v$ at least one head) | all | all |
-# | hides behind attention | not in our version | forward, if blocks are long enough; not backward in our version | not in our version |
-# | who waits under a causal mask | nobody | depends on the layout | nobody, but it computes the hidden pairs too |
-# | at most | as many ranks as heads | as many as tokens (zigzag: half) | the same |
+# | sending hidden behind attention | not in our version | forward, if blocks are long enough; not backward in our version | not in our version |
+# | who waits under a causal mask | nobody | depends on the layout | in our version nobody, as it computes the hidden pairs too; if it skips hidden blocks, depends on the layout |
+# | at most | as many ranks as heads | as many as tokens (zigzag: half) | as many as tokens |
 #
 # *More on this: "Sending while you compute" tries it with an imitated link, and "The way back" has the backward pass.*
 
@@ -874,37 +875,6 @@ print("finished parts:", all(torch.allclose(x, expected[(r + 1) % 5])
 print("sent:", sent.tolist(), "half of", all_reduce_bytes(num_bytes(addends[0]), 5))
 
 # %% [markdown]
-# Here is how the sums grow on four ranks. A number says how many ranks a part has been added up over, and a frame marks what a rank hands on next:
-
-# %%
-states = [torch.ones(4, 4, dtype=torch.long)]  # how many ranks: (rank, part)
-for step in range(3):
-    states.append(states[-1].clone())
-    for r in range(4):
-        part = (r - step - 1) % 4  # what rank r - 1 hands on
-        states[-1][r, part] += states[-2][r - 1, part]
-
-# %%
-axes = plotting.new_axes(9.6, 2.6, columns=4)
-for step, (ax, added) in enumerate(zip(axes, states, strict=True)):
-    ax.imshow(added, cmap="Blues", vmin=0, vmax=6)
-    for r, part in torch.cartesian_prod(torch.arange(4), torch.arange(4)).tolist():
-        ax.text(part, r, added[r, part].item(), ha="center", va="center")
-        if step < 3 and part == (r - step) % 4:
-            ax.plot(part, r, "s", ms=26, mfc="none", mec=plotting.COLORS[1], mew=2)
-    ax.set(xlabel="part", ylabel="" if step else "rank")
-    ax.set(xticks=range(4), yticks=range(4))
-    ax.set_title(f"after step {step - 1}" if step else "at first")
-
-# %%
-plotting.show(
-    axes[0],
-    "A table of four ranks and four parts, at first and after steps 0 to 2. At first "
-    "all are 1. In each step every rank hands on one part, and the next rank's number "
-    "for it grows by one. In the end each rank has one part with a 4.",
-)
-
-# %% [markdown]
 # So this half sends half of the formula, and the other half sends as much again. Between the two halves each rank holds $1/P$ of the sum. If a part is a stretch of tokens, norms and dropout can be done right there. Megatron-LM does so, and calls it sequence parallelism (Korthikanti et al., 2022).
 #
 # Does gloo send as much? Our `Communicator` adds up what it hands to the next rank, and for a collective operation it adds the formula. On Linux one can ask the system how many bytes really went from process to process (`python -m experiments traffic`):
@@ -916,7 +886,7 @@ for row in read_rows("traffic"):
     print(f"sent {ratio:.2f} times that")
 
 # %% [markdown]
-# *Four ranks on one machine, each with a tensor of 8 MB, all their bytes together.* Three operations send what we count. `reduce_scatter` sends a quarter more. Our library builds it from four calls of `dist.reduce`. In the last row each part goes straight to the rank that adds it, and that's as many bytes as counted. That points to gloo's `reduce`, which we haven't measured alone.
+# *Four ranks on one machine, each with a tensor of 8 MB, all their bytes together.* Only `reduce_scatter` sends more than we count, a quarter more. Our library builds it from four calls of `dist.reduce`. With each part sent straight to the rank that adds it (last row), it's as many bytes as counted.
 
 # %% [markdown]
 # ## 15.11 What a kernel leaves out
@@ -992,7 +962,7 @@ for P in (2, 4, 8, 16, 32, 64):
     print(f"{P:2} ranks: Ulysses sends {ratio:.2f} times what a ring sends")
 
 # %% [markdown]
-# With 8 ranks Ulysses still sends a little more, and with 16 a good third less, forward. But it can't use more ranks than there are heads. Past $H_{kv}$ ranks each still holds one whole head of keys and values, however many ranks there are. A ring has neither limit, and it can hide what it sends behind its steps. In the code above attention begins only when the all-to-all has ended. To hide some of it one would send a few heads at a time.
+# With 8 ranks Ulysses still sends a little more than a ring, and with 16 it sends 37 percent less, forward. But it can't use more ranks than there are heads. Past $H_{kv}$ ranks each still holds one whole head of keys and values, however many ranks there are. A ring has neither limit, and it can hide what it sends behind its steps. In the code above attention begins only when the all-to-all has ended. To hide some of it one would send a few heads at a time.
 
 # %% [markdown]
 # ## What is kept, measured
@@ -1062,7 +1032,7 @@ for ax, (title, curves) in zip(axes, both.items(), strict=True):
     ax.text(2, 140, "all keys and values", fontsize=9)
     if title == "backward":
         ax.axhline(4 * 1024 * 16 * 4 / 1000, color="0.4", ls=":", lw=1)
-        ax.text(2, 280, "and their gradients", fontsize=9)
+        ax.text(2, 280, "with their gradients", fontsize=9)
     ax.set_title(title), ax.minorticks_off(), ax.set_xticks(counts, counts)
     ax.set_yticks([10, 100, 1000, 10_000], ["10", "100", "1,000", "10,000"])
     ax.set_ylim(9, 15_000)
@@ -1078,7 +1048,9 @@ plotting.show(
 # %% [markdown]
 # *Dotted: the keys and values of the whole text, 131 kB, which every rank that gathers has, however many ranks there are.*
 #
-# Attending to all keys at once makes tables of shape $(L/P, L)$, block by block only $(L/P, L/P)$. On few ranks the tables are most of what there is. But twice as many ranks make a small table a quarter as large. Soon little is left but the gathered keys and values, and those don't shrink. So "gather, then blocks" turns flat at the dotted line. Backward it does so at the upper line, twice as high, where there's room for the gradients, too. On 64 ranks it needs ten to twelve times the memory of the ring. With whole tables it's more than twenty times. A kernel would make no tables at all. What an operation uses inside itself for a moment isn't counted here.
+# A whole table has $L / P$ rows and $L$ columns, that of a block $L / P$ of each. So twice as many ranks halve the one and quarter the other. On few ranks such tables are most of what there is.
+#
+# Gathered keys and values don't shrink. So "gather, then blocks" turns flat at the dotted line, and backward at the upper one, which has room for their gradients. On 64 ranks it needs ten to twelve times the memory of the ring, and with whole tables more than twenty times. (A kernel would make no tables at all. What an operation uses inside itself for a moment isn't counted here.)
 #
 # All three compute the attention weights again on the way back, so no table is kept. In the ring, each rank keeps only its own query, key, value and output, and its `lse`. Gathering keeps all keys and values as well. It could throw them away and gather again, which costs another $(P-1)\,N$.
 
@@ -1125,7 +1097,7 @@ print("sent:", sent[0].item() / num_bytes(shares[1][0], shares[2][0]), "N")
 # %% [markdown]
 # With $P = 4$ that's $(2P - 1)\,N$. If keys have two bytes and gradients are collected in float32, as our library does, it's $(3P-1)\,N$, and $2\,(P-1)\,N$ for gathering.
 #
-# How much of this can hide behind computing? Backward, a step has five matrix products in place of two. It sends twice as much, or three times as much with gradients in float32. Suppose a block's gradients travel while the next block is computed. Then $2 / 2.5 = 0.8$ times the tokens needed forward are enough to hide the sending. With gradients in float32 it takes $3 / 2.5 = 1.2$ times as many. In the code above the gradients wait for their own block, and nothing is hidden. The last step of sending starts when all attention is done, so there is nothing left to hide it.
+# How much of this can hide behind computing? Backward, a step has five matrix products in place of two. It sends twice as much, or three times as much with gradients in float32. Suppose a block's gradients travel while the next block is computed. Then $2 / 2.5 = 0.8$ times the tokens needed forward are enough to hide the sending. With gradients in float32 it takes $3 / 2.5 = 1.2$ times as many. In the code above the gradients wait for their own block, and nothing is hidden. The last step of sending starts when all attention is done, so no attention is left to hide it.
 
 # %% [markdown]
 # ## Sending while you compute, by the clock
@@ -1255,7 +1227,7 @@ except RanksFailed as error:
 # ## In practice
 # *More · 3 minutes*
 #
-# **Training.** Llama 3 divides the tokens of its long texts, and each rank gets two chunks, one from the front and one from the end. That's zigzag. But it has no ring. Each rank gathers the keys and values of all ranks first, and then attends. No sending is hidden then, and the paper gives two reasons to accept that (section 3.3.2). Other masks, such as one that keeps packed documents apart, are easier that way. And with few key/value heads there is little to send, compared with what there is to compute.
+# **Training.** Llama 3 divides the tokens of its long texts, and each rank gets two chunks, one from the front and one from the end. That's zigzag. But it has no ring. Each rank gathers the keys and values of all ranks first, and then attends. The paper divides like that to balance the load, which helps wherever hidden blocks are skipped, in a ring or not. No sending is hidden then, and the paper gives two reasons to accept that (section 3.3.2). Other masks, such as one that keeps packed documents apart, are easier that way. And with few key/value heads there is little to send, compared with what there is to compute.
 #
 # **Answering.** In a long conversation the keys and values of all earlier messages are kept, and a new message may be short. Then the queries are the small part. Yang et al. (2024) built both rings, one in which keys and values travel and one in which queries do, and choose between them. Exercise 15.5 counts the bytes of a simpler version, in which the outputs travel with the queries.
 #
@@ -1267,7 +1239,7 @@ except RanksFailed as error:
 # %% [markdown]
 # ## References
 #
-# - Liu, Zaharia, Abbeel, *Ring Attention with Blockwise Transformers for Near-Infinite Context*, 2023 (arXiv:2310.01889).
+# - Liu, Zaharia, Abbeel, *Ring Attention with Blockwise Transformers for Near-Infinite Context*, 2023 (arXiv:2310.01889). For InfiniBand its table 2 prints 24.5 thousand tokens, but its own two columns give 24,960.
 # - Li et al., *Sequence Parallelism: Long Sequence Training from System Perspective*, 2021 (arXiv:2105.13120), sent keys and then values around a ring before that, and held whole rows of scores.
 # - Shoeybi et al., *Megatron-LM: Training Multi-Billion Parameter Language Models Using Model Parallelism*, 2019, section 3.
 # - Korthikanti et al., *Reducing Activation Recomputation in Large Transformer Models*, 2022, section 4.2.2.
