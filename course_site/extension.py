@@ -1,4 +1,4 @@
-"""Sphinx extension: alternative texts of the notebooks' figures, scripts only where they do something, two pages of our own."""
+"""Sphinx extension: what the notebooks' figures are given, scripts only where they do something, two pages of our own."""
 
 import base64
 import hashlib
@@ -9,6 +9,8 @@ from typing import Any
 import nbformat
 from docutils import nodes
 from sphinx.application import Sphinx
+
+from .panels import panels_of
 
 SCRIPTS = {
     "course-widget": "course_widgets.js",
@@ -31,21 +33,24 @@ SCRIPT = re.compile(r"""<script[^>]*\bsrc="[^"]*?([\w-]+)\.js[^"]*"[^>]*></scrip
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Called by Sphinx."""
-    app.connect("doctree-read", give_alternative_texts)
+    app.connect("doctree-read", tell_of_figures)
     app.connect("html-page-context", add_script)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
 
 
-def give_alternative_texts(app: Sphinx, doctree: nodes.document) -> None:
-    """Each figure of a notebook says to those who cannot see it what its output's metadata says."""
+def tell_of_figures(app: Sphinx, doctree: nodes.document) -> None:
+    """Each figure of a notebook gets the alternative text that its output's metadata holds, and where it can be cut."""
     path = Path(app.env.doc2path(app.env.docname))
     if path.suffix != ".ipynb":
         return
-    texts = alternative_texts(nbformat.read(path, as_version=4))
+    notebook = nbformat.read(path, as_version=4)
+    texts, panels = alternative_texts(notebook), panels_of(notebook)
     for image in doctree.findall(nodes.image):
-        text = texts.get(PurePosixPath(image["uri"]).stem)
-        if text:
+        name = PurePosixPath(image["uri"]).stem
+        if text := texts.get(name):
             image["alt"] = text
+        if name in panels:
+            image["panels"] = panels[name]
 
 
 def alternative_texts(notebook: nbformat.NotebookNode) -> dict[str, str]:
@@ -64,6 +69,8 @@ def add_script(
 ) -> str | None:
     """Pages without moving pictures or questions load nothing for them; the front page and the live page load little at all."""
     context["lighter"] = lighter
+    if doctree is not None and context.get("body"):
+        context["body"] = with_panels(context["body"], doctree)
     html = [raw.astext() for raw in doctree.findall(nodes.raw)] if doctree is not None else []
     for mark, script in SCRIPTS.items():
         if any(mark in text for text in html):
@@ -73,6 +80,14 @@ def add_script(
     if pagename == "search":
         app.add_js_file("search_summary.js", defer="defer")
     return TEMPLATES.get(pagename)
+
+
+def with_panels(html: str, doctree: nodes.document) -> str:
+    """A page whose figures say where they can be cut: ``static/access.js`` shows the parts one below the other on a phone."""
+    for image in doctree.findall(lambda node: isinstance(node, nodes.image) and "panels" in node):
+        name = PurePosixPath(image["uri"]).name
+        html = html.replace(f'/{name}"', f'/{name}" data-panels="{" ".join(map(str, image["panels"]))}"')
+    return html
 
 
 def lighter(html: str, pagename: str = "") -> str:

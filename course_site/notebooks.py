@@ -12,6 +12,7 @@ from course_authoring.assemble import INSTALL_ID
 from course_authoring.execute import WIDGET_STATE
 from course_authoring.links import colab_link
 
+from .folding import draws, only_asks, prepares_drawing
 from .try_it import anchor, answered_here, with_question, with_questions
 
 INTERACTIVE = re.compile(r"\[interactive: (.*?) Run this cell [^\]]*\]", re.DOTALL)
@@ -39,21 +40,24 @@ def for_site(notebook: NotebookNode, path: str, address: str | None) -> Notebook
         address: The public address that the notebooks hold; None: they have no way into Colab.
     """
     colab = colab_link(address, path) if address else None
-    for cell in notebook.cells:
+    for cell, following in zip(notebook.cells, [*notebook.cells[1:], None], strict=True):
         cell.pop("attachments", None)
         if cell.id == INSTALL_ID:
             cell.metadata["tags"] = ["remove-cell"]
         elif "setup" in cell.metadata.get("tags", ()):
             _add_tag(cell, "hide-input")
             cell.metadata["mystnb"] = {"code_prompt_show": "Show the imports", "code_prompt_hide": "Hide the imports"}
-        elif cell.metadata.get("jupyter", {}).get("source_hidden"):
+        elif cell.metadata.get("jupyter", {}).get("source_hidden") or only_asks(cell):
             _add_tag(cell, "hide-input")
+            cell.metadata["mystnb"] = {"code_prompt_show": "Show the code", "code_prompt_hide": "Hide the code"}
         elif cell.metadata.get("collapsed"):
             _add_tag(cell, "hide-output")
             cell.metadata["mystnb"] = {
                 "code_prompt_show": "Show what comes out",
                 "code_prompt_hide": "Hide what comes out",
             }
+        if draws(cell) or prepares_drawing(cell, following):  # on a narrow screen static/access.js folds its code
+            _add_tag(cell, "drawing")
         for output in cell.get("outputs", ()):
             _revive(output, colab)
     for cell in notebook.cells[:2]:

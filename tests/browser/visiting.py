@@ -18,10 +18,11 @@ class Visitor:
     def __init__(self, chromium: object, url: str) -> None:
         self._chromium, self.url, self.problems = chromium, url, []
 
-    def tab(self, *, width: int = 1280, height: int = 900, dark: bool = False) -> object:
+    def tab(self, *, width: int = 1280, height: int = 900, dark: bool = False, touch: bool = False) -> object:
         """An empty page of its own, nothing remembered from earlier ones."""
         scheme = "dark" if dark else "light"
-        page = self._chromium.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
+        size = {"width": width, "height": height}
+        page = self._chromium.new_page(viewport=size, color_scheme=scheme, has_touch=touch, is_mobile=touch)
         page.on(
             "console", lambda message: message.type == "error" and self.problems.append(f"{page.url}: {message.text}")
         )
@@ -33,6 +34,10 @@ class Visitor:
         page.route(lambda url: not self._own(url), lambda route: route.abort())
         page.set_default_timeout(TIMEOUT_MS)
         return page
+
+    def phone(self, path: str, **options: object) -> object:
+        """A tab on a page of the site as a phone shows it."""
+        return self.visit(path, width=390, height=844, touch=True, **options)
 
     def visit(self, path: str, **options: object) -> object:
         """A tab on a page of the site."""
