@@ -52,7 +52,7 @@ def lay_out(folder: Path) -> None:
     write_live_page(folder / "extra" / "live")
     (folder / "docs" / "slides.md").write_text(slides_page(write_slides(folder / "extra" / "slides")), encoding="utf-8")
     (folder / "docs" / "cheat-sheet.md").write_text(
-        sheet_page(write_sheet(folder / "extra" / "sheet")), encoding="utf-8"
+        sheet_page(write_sheet(folder / "extra" / "sheet", back="../index.html")), encoding="utf-8"
     )
 
 

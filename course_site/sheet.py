@@ -113,10 +113,11 @@ def _drawn(figure: Figure) -> Bbox:
     )
 
 
-def sheet_html() -> str:
-    """Both pages as one HTML file that needs no other."""
+def sheet_html(back: str = "") -> str:
+    """Both pages as one HTML file that needs no other; with a link to ``back``, which is seen on a screen alone."""
     template = environment().get_template("sheet.html")
     return template.render(
+        back=back,
         n=sheet_numbers.all_numbers(),
         pictures=drawings(),
         colors=COLORS,
@@ -125,11 +126,11 @@ def sheet_html() -> str:
     )
 
 
-def write_sheet(folder: Path) -> bool:
+def write_sheet(folder: Path, back: str = "") -> bool:
     """Write ``index.html`` and, where a browser is here, ``cheat-sheet.pdf``; hand back whether there is a PDF."""
     folder.mkdir(parents=True, exist_ok=True)
     page = folder / "index.html"
-    page.write_text(sheet_html(), encoding="utf-8")
+    page.write_text(sheet_html(back), encoding="utf-8")
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None or importlib.util.find_spec("playwright") is None:
         print(

@@ -69,8 +69,30 @@ def test_no_number_is_left_out_and_nothing_is_loaded():
 
 
 @pytest.mark.needs("browser")
+def test_on_a_phone_it_is_one_column_of_letters_that_can_be_read(tmp_path):
+    (tmp_path / "index.html").write_text(sheet.sheet_html(back="../index.html"), encoding="utf-8")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=browser(), args=["--no-sandbox"])
+        page = chromium.new_page(viewport={"width": 390, "height": 844}, color_scheme="dark", is_mobile=True)
+        page.goto((tmp_path / "index.html").as_uri())
+        sizes = """[...document.querySelectorAll("p, li, td, th, h2, h2 b, code, header span, math")]
+          .map((part) => parseFloat(getComputedStyle(part).fontSize))"""
+        background = "getComputedStyle(document.body).backgroundColor"
+        assert min(page.evaluate(sizes)) >= 14 and page.evaluate("document.documentElement.scrollWidth") == 390
+        assert page.evaluate(background) == "rgb(20, 24, 30)"
+        assert page.get_by_text("Back to the course").get_attribute("href") == "../index.html"
+        again = page.locator(".again").bounding_box()
+        assert page.locator("header span").nth(1).bounding_box()["y"] >= again["y"] + again["height"]
+        page.emulate_media(media="print", color_scheme="dark")
+        assert page.evaluate(background) == "rgb(255, 255, 255)" and not page.locator(".back").is_visible()
+        chromium.close()
+
+
+@pytest.mark.needs("browser")
 def test_two_pages_that_can_be_read(tmp_path, capsys):
-    assert sheet.write_sheet(tmp_path)
+    assert sheet.write_sheet(tmp_path, back="../index.html")
     pdf = (tmp_path / "cheat-sheet.pdf").read_bytes()
     assert len(re.findall(rb"/Type\s*/Page\b", pdf)) == 2
     boxes = re.findall(rb"/MediaBox\s*\[\s*0 0 ([\d.]+) ([\d.]+)", pdf)
