@@ -207,7 +207,11 @@ check("15.2", merge_parts)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `torch.logaddexp` does what hint 1 says. The share of a part is the exponential of a difference, so a large `lse` does no harm. There is one kind of query for which this difference isn't a number. Replace the subtracted `lse` by something finite there, and look at what the share becomes.
+# `torch.logaddexp` does what hint 1 says. The share of a part is the exponential of a difference, so a large `lse` does no harm.
+# </details>
+# <details><summary>Hint 3</summary>
+#
+# There is one kind of query for which this difference isn't a number. Replace the subtracted `lse` by something finite there, and look at what the share becomes.
 # </details>
 
 # %% [markdown]
@@ -665,6 +669,14 @@ except NotImplementedError:
     print("Solve 15.7 first.")
 
 # %% [markdown]
+# *Rank 0 in a row is done early, and still the ring takes 484 pairs where zigzag takes 260. What does the ratio of the two become with many ranks?*
+#
+# <details><summary>Answer</summary>
+#
+# **2.** With blocks of $n$ tokens a ring in a row takes about $\tfrac12 n^2$ in step 0 and $n^2$ in each of the $P - 1$ others, because some rank always sees a whole block. In zigzag it's about $\tfrac12 n^2$ in every step. So the ratio is about $(P - \tfrac12) / (P / 2) = 2 - 1/P$. On 8 ranks that's 1.88, and $484 / 260$ is 1.86.
+# </details>
+
+# %% [markdown]
 # ### 15.8 · Find the bug
 # 3 points · difficulty 2 of 5 · 12 minutes · more
 #
@@ -1004,6 +1016,28 @@ print(f"sent {sent / 1e6:.0f} MB, kept {kept / 1e6:.0f} MB, fewest {fewest:,.0f}
 
 # %% [markdown] tags=["solution"]
 # That's the page's layer on 8 A100s over InfiniBand. Without a mask $F / (g S) = 3{,}120$ tokens would be enough. In zigzag each step after the first computes half of a block's pairs, so $2\,n^2 d$ operations for a head. The blocks still travel whole, because what this rank's queries don't see, those of another rank do. Work grows with the square of the tokens and bytes grow with the tokens, so it takes twice as many before the two are equal again. Each rank has 16,384, and nobody waits.
+
+# %% [markdown]
+# Your numbers for the page's layer, between machines and within one:
+
+# %%
+try:
+    for link, bandwidth in (("InfiniBand", 12.5e9), ("NVLink", 300e9)):
+        for P in (8, 16, 32, 64):
+            costs = ring_costs(131_072, P, 64, 8, 128, 2, 312e12, bandwidth)
+            sent, kept = (f"{x / 1e6:.0f} MB" for x in costs[:2])
+            print(f"{link:10} {P:2} ranks: sent {sent}, kept {kept},", end=" ")
+            print(f"has {131_072 // P:,} tokens, needs {costs[2]:,.0f}")
+except NotImplementedError:
+    print("Solve 15.10 first.")
+
+# %% [markdown]
+# *Between machines, from how many of these ranks on does the ring wait? And which cut would you take for this layer, on 8 GPUs of one machine, and on 8 machines with one GPU each?*
+#
+# <details><summary>Answers</summary>
+#
+# On 32 ranks each has 4,096 tokens and needs 6,240. So from there on it waits. Between machines it's the ring, which on 8 ranks hides all that it sends, while a sum over heads would come on top of computing. Within a machine both are fast, and what decides is the memory: by heads the weights are divided, by tokens the text. For a text as long as this one the ring keeps less (section 15.6).
+# </details>
 
 # %% [markdown]
 # ## Payoff: a language model on four processes

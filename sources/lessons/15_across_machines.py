@@ -11,7 +11,7 @@
 #
 # By the end you can divide attention among several machines, by heads or by tokens, and say how many bytes that costs.
 #
-# {{colab_link}} · short path about 126 minutes with its exercises (65 + 61), everything about 4 hours · builds on lessons 04 to 07 and 14
+# {{colab_link}} · short path about 130 minutes with its exercises (69 + 61), everything about 4 hours · builds on lessons 04 to 07 and 14
 
 # %% tags=["setup"]
 import math
@@ -140,7 +140,7 @@ plotting.show(
 #
 # $$\operatorname{MultiHead}(x) = \sum_{r=0}^{P-1} \operatorname{heads}_r(x)\, W_{o,r} + b_o .$$
 #
-# Here $W_{o,r}$ holds the rows of $W_o$ for those heads, and $b_o$ is added once. Take one token and two heads of size 1, and leave $b_o$ out. Head 0 makes a 3 and head 1 a 5, and the two rows of $W_o$ are $(1, 0)$ and $(2, 1)$. Rank 0 has $3 \cdot (1, 0) = (3, 0)$ and rank 1 has $5 \cdot (2, 1) = (10, 5)$. Neither is the layer's output. Their sum is, $(13, 5)$, and on real ranks that sum is one `all_reduce`:
+# Here $W_{o,r}$ holds the rows of $W_o$ for those heads, and $b_o$ is added once. Take one token and two heads of size 1, and leave $b_o$ out. Head 0 makes a 3 and head 1 a 5, and the two rows of $W_o$ are $(1, 0)$ and $(2, 1)$. Rank 0 has $3 \cdot (1, 0) = (3, 0)$ and rank 1 has $5 \cdot (2, 1) = (10, 5)$. Neither is the layer's output. Their sum $(13, 5)$ is. On real ranks one `all_reduce` makes it:
 
 # %%
 plotting.show(diagrams.tensor_parallel(num_heads=4, num_kv_heads=2, P=2))
@@ -161,7 +161,7 @@ print("  of the sum, below 1e-12", bool((total - whole(x)).abs().max() < 1e-12))
 # %% [markdown]
 # **Do exercise 15.1 now (12 minutes, {{exercises_link}}), then read on.**
 #
-# Going backward, every term of a sum gets the sum's gradient unchanged, so each rank can go back through its own heads by itself. The gradients of its own weights stay on the rank, unless another rank has a copy of these weights. For $x$ each rank finds only the share of its own heads, and a second `all_reduce` (at the bottom of the figure) adds up the shares:
+# Going backward, every term of a sum gets the sum's gradient unchanged. All ranks have the output, so all have its gradient, and each can go back through its own heads by itself. The gradients of its own weights stay on the rank, unless another rank has a copy of these weights. For $x$ each rank finds only the share of its own heads, and a second `all_reduce` (at the bottom of the figure) adds up the shares:
 
 
 # %%
@@ -228,10 +228,10 @@ values = torch.tensor([4.0, 8.0])
 halves = []
 for j in range(2):
     key, value = keys[j].view(1, 1, 1, 1), values[j].view(1, 1, 1, 1)
-    halves.append(partial_attention(query, key, value, scale=1.0))
+    halves.append(partial_attention(query, key, value))
 output, lse = merge(*halves[0], *halves[1])
 two = keys.view(1, 1, 2, 1), values.view(1, 1, 2, 1)
-both, _ = partial_attention(query, *two, scale=1.0)
+both, _ = partial_attention(query, *two)
 print(f"merged {output.item():.3f}, lse {lse.item():.3f}, ln 4 = {math.log(4):.3f}")
 print(f"both keys at once {both.item():.3f}, mean of the outputs {values.mean():.3f}")
 widgets.came_out("15.A", "its output and one more number")
@@ -304,6 +304,7 @@ steps
 # %%
 def in_ring(rank, P, query, key, value):
     communicator = Communicator()
+    # at first like a part that has seen nothing
     output, lse = torch.zeros_like(query), torch.full(query.shape[:-1], -math.inf)
     for step in range(P):
         if step < P - 1:
@@ -327,7 +328,7 @@ print("as one process:", torch.allclose(torch.cat(outputs, dim=2), expected, ato
 
 # %% [markdown]
 # ## 15.5 What is sent
-# *Core · 8 minutes*
+# *Core · 9 minutes*
 #
 # There is another method, to **gather** first. If three ranks have $a$, $b$ and $c$, then after an **all-gather** each of them has $(a, b, c)$. So every rank gets all keys and values, keeps them, and attends once.
 #
@@ -398,11 +399,11 @@ more = "in the ring" if sum(sent["ring"]) > sum(sent["gather"]) else "in gatheri
 widgets.came_out("15.B", "as many in both" if len(set(sent.values())) < 2 else more)
 
 # %% [markdown]
-# The ring's numbers are counted, each time a block is handed on. Gathering's come from the formulas of its two collective operations. Forward it's an `all_gather`. Backward it's a `reduce_scatter`, which adds up the gradients of all ranks and leaves each rank those of its own keys and values.
+# The ring's numbers are counted, each time a block is handed on. Those for gathering come from a formula. Forward it takes an `all_gather`. Backward it takes a `reduce_scatter`, which adds up the gradients of all ranks and leaves each rank those of its own keys and values. These are the two halves of the `all_reduce` in section 15.2, and each takes $P - 1$ steps.
 #
 # **Forward** both send $(P-1)\,N$, since either way every block has to reach the other $P - 1$ ranks, whole. Under our causal mask the last rank's keys are of no use to the others, and both methods send them anyway.
 #
-# **Backward** a ring has let go of the other ranks' blocks, so keys and values go around again. Each rank adds its share to the gradients of the block that it has in hand, and they travel with it. Follow the block of rank 0 on three ranks:
+# **Backward** the attention weights are computed again. For that a rank has its own queries, but a ring has let go of the other ranks' keys and values, so these go around again. Each rank adds its share to the gradients of the block that it has in hand, and they travel with it. Follow the block of rank 0 on three ranks:
 #
 # | | where it is | its gradients then hold the shares of | handed on |
 # |---|---|---|---|
@@ -415,7 +416,7 @@ widgets.came_out("15.B", "as many in both" if len(set(sent.values())) < 2 else m
 # **And by heads?** The keys and values of $L / P$ tokens are $2\,\frac{L}{P} H_{kv}\, d$ numbers, where $d$ is the size of a head. The layer's output is $L\,d_{model}$ numbers. Let that be $L H d$, as in most layers. An `all_reduce` sends $2\,\frac{P-1}{P}$ times as much. If every query head has its own keys, that's $(P-1)\,N$, as in the ring. If $g$ query heads share theirs, it's $g\,(P-1)\,N$. Backward there is a second `all_reduce`, of the same size. Here are all three when 1, 2 or 8 query heads share their keys. The unit is $N$ if none are shared:
 
 # %%
-axes, P = plotting.new_axes(9.6, 2.8, columns=3), 4
+axes = plotting.new_axes(9.6, 2.8, columns=3)
 for ax, g in zip(axes, (1, 2, 8), strict=True):  # query heads that share keys
     sends = {"heads": (P - 1, P - 1), "ring": ((P - 1) / g, (2 * P - 1) / g)}
     sends["gather"] = ((P - 1) / g, (P - 1) / g)
@@ -432,6 +433,7 @@ for ax, g in zip(axes, (1, 2, 8), strict=True):  # query heads that share keys
     ax.set(title=title, xlabel="bytes sent (1 = N with own keys)", xlim=(0, 12))
 
 # %%
+axes[0].set_ylabel("4 ranks")
 shown = [found[:2] for found in axes[1].get_legend_handles_labels()]
 axes[1].legend(*shown, loc="lower right")
 plotting.show(
@@ -450,7 +452,7 @@ plotting.show(
 # ## 15.6 What is kept
 # *Core · 5 minutes*
 #
-# What must a rank have in memory at once, forward? From three ranks on, one in a ring has three blocks of keys and values: its own, kept for the backward pass, one in hand, and one arriving. That's $3N$, and the more ranks there are, the less it is. A rank that gathers has its own and those of the whole text, in our version $N + P N$. By heads a rank has the keys and values of the whole text, but only a $P$-th of the heads. That's $N$ again, as long as there is a key/value head for each rank.
+# What must a rank have in memory at once, forward? From three ranks on, a rank in a ring has three blocks of keys and values: its own, kept for the backward pass, one in hand, and one arriving. That's $3N$, and the more ranks there are, the less it is. A rank that gathers has its own and those of the whole text, in our version $N + P N$. By heads a rank has the keys and values of the whole text, but only a $P$-th of the heads. That's $N$ again, as long as there is a key/value head for each rank.
 #
 # How much is that in a real layer? Take 64 query heads and 8 key/value heads, all of size 128, and a text of 131,072 tokens on 8 ranks. Every number has two bytes:
 
@@ -460,20 +462,21 @@ for name, times in (("heads", 1), ("ring", 3), ("gather", 1 + 8)):
     print(f"{name:6} {times} N = {times * real_N / 1e6:3.0f} MB")
 
 # %% [markdown]
-# But each token also has its features $x$, here $64 \cdot 128$ numbers. By tokens a rank has those of its own, 268 MB. By heads it has those of the whole text, 2,147 MB. And there are weights. All four matrices take 302 MB, which by tokens every rank has, and by heads an eighth of them. Here is all that on 8 and on 64 ranks. Left out are the queries and the heads' outputs, which are as large in all three, and the layer's output, which is as large as $x$ once more:
+# But each token also has its features $x$, here $64 \cdot 128$ numbers. By tokens a rank has those of its own, 268 MB. By heads it has those of the whole text, 2,147 MB. And there are weights. All four matrices take 302 MB. By tokens every rank has all of them, by heads an eighth. Here is all that on 8 and on 64 ranks. Queries and the heads' outputs are left out, because all three methods have as many of them. So is the layer's output, which is as large as $x$:
 
 # %%
 kinds = ("keys, values", "x", "weights"), ("0.35", "#8CCBEF", plotting.COLORS[1])
-x = 131_072 * 64 * 128 * 2 / 1e6  # MB
+features = 131_072 * 64 * 128 * 2 / 1e6  # MB
 weights = 64 * 128 * (2 * 64 + 2 * 8) * 128 * 2 / 1e6  # MB
 
 
 def megabytes(P):
     """Of keys and values, x and weights, by each method on P ranks."""
     N, ranks_kv = 8 * real_N / P / 1e6, min(P, 8)  # by heads: at least one head's
-    heads = 8 * real_N / 1e6 / ranks_kv, x, weights * (8 / 9 / P + 1 / 9 / ranks_kv)
-    others = {"ring": (3 * N, x / P, weights), "gather": ((1 + P) * N, x / P, weights)}
-    return {"heads": heads} | others
+    own = weights * (8 / 9 / P + 1 / 9 / ranks_kv)
+    held = {"heads": (8 * real_N / 1e6 / ranks_kv, features, own)}
+    x = features / P
+    return held | {"ring": (3 * N, x, weights), "gather": ((1 + P) * N, x, weights)}
 
 
 # %%
@@ -484,7 +487,7 @@ for ax, P in zip(axes, (8, 64), strict=True):
             bar = ax.barh(place, size, left=sum(sizes[:i]), color=color, label=kind)
             ink = "black" if kind == "x" else "white"
             wide = ["" if size < 190 else f"{size:,.0f}"]  # else no room for a number
-            ax.bar_label(bar, wide, label_type="center", color=ink)
+            ax.bar_label(bar, wide, label_type="center", color=ink, fontsize=8)
         ax.text(sum(sizes), place, f" {sum(sizes):,.0f}", va="center")
     ax.set_yticks(range(3), megabytes(P)), ax.invert_yaxis()
     ax.set(title=f"{P} ranks", xlabel="MB at once, forward", xlim=(0, 2900))
@@ -499,9 +502,9 @@ plotting.show(
 )
 
 # %% [markdown]
-# *In a ring all that belongs to the text shrinks as ranks are added. A rank that gathers holds the keys and values of the whole text, and a rank with its own heads the whole text's $x$.* So in a ring the text can grow with the ranks. By heads the weights shrink. But past 8 ranks several have a copy of the same key/value head, so the gray bar stays. Training adds one more difference. A rank that gathers keeps the whole text's keys and values, layer after layer, until the backward pass, or it must gather again.
+# *In a ring all that belongs to the text shrinks as ranks are added. A rank that gathers holds the keys and values of the whole text, and a rank with its own heads the whole text's $x$, at least for a moment (Megatron-LM keeps only a part of it between layers, section 15.10).* So in a ring the text can grow with the ranks. By heads the weights shrink. But past 8 ranks several have a copy of the same key/value head, so the gray bar stays. Training adds one more difference. A rank that gathers keeps the whole text's keys and values, layer after layer, until the backward pass, or it must gather again.
 #
-# On top of that come the scores. By heads and by gathering a rank has $H L^2 / P$ of them for a whole text, and $H L^2 / P^2$ for one block of a ring. So in practice all three methods go through the keys in smaller blocks, as in lesson 14.
+# The scores come on top. By heads and by gathering a rank has $H L^2 / P$ of them for a whole text, and $H L^2 / P^2$ for one block of a ring. So in practice all three methods go through the keys in smaller blocks, as in lesson 14.
 #
 # *More on this: exercise 15.5 lets the queries travel, and "What is kept, measured" counts all that these methods hold at once.*
 
@@ -574,6 +577,11 @@ for ax, name in zip(axes, ("contiguous", "zigzag"), strict=True):
     ring = Ring(layout(name, L, 4), causal=True)
     draw_scores(ax, ring, 3)
     ax.set_title(f"{name}, step 3")
+    if name == "zigzag":  # its rows with the numbers of the chunks
+        names = [f"{rank}, chunk {chunk}" for chunk, (_, rank) in enumerate(middles)]
+        ax.set_yticks([middle for middle, _ in middles], names)
+
+# %%
 name_shades(axes[0].figure, (0.1, 1.0), columns=4, causal=True, done=True)
 plotting.show(
     axes[0],
@@ -589,19 +597,19 @@ plotting.show(
 #
 # So zigzag takes $(3 + 2\,(P-1)) / (4P) = \tfrac12 + \tfrac1{4P}$ of the time without a mask, and with many ranks nearly half. Switch on the causal mask in the widget of section 15.4, and watch the bars in both layouts.
 #
-# The result stays the same, as long as each token carries its position in the text with it. **Do exercise 15.7 now (13 minutes).** There you count each rank's work under any division.
+# The result stays the same, as long as each token carries its position in the text with it, for the mask and for its rotary angles (lesson 08). **Do exercise 15.7 now (13 minutes).** There you count each rank's work under any division.
 #
 # *More on this: in exercises 15.6 and 15.8 you write zigzag and find a bug, and exercise 15.9 asks whether zigzag is always the best division. "What a kernel leaves out" counts single pairs.*
 
 # %% [markdown]
 # ## 15.8 On paper: a real cluster
-# *Core · 8 minutes*
+# *Core · 11 minutes*
 #
 # While a rank attends to one block and sends a copy on, the next block is on its way to it. If that arrives before the rank is done, the sending is free.
 #
 # When is that so? Take a slow machine that does 100 operations a second and sends 10 bytes a second, and keys of size 2. For each pair of a query and a key there are two products of size 2, for the score and for the value. Each takes 2 multiplications and 2 additions, 8 operations together. For each token a key and a value are sent, 4 numbers of 2 bytes, 8 bytes together. So a block of $n$ tokens takes $8 n^2$ operations and $8 n$ bytes. With 5 tokens that's 2 seconds of computing and 4 of sending, so the rank waits. With 10 tokens both take 8 seconds. With 20 it computes for 32 seconds and sends for 16, and nobody waits. Computing grows with the square of the block, sending only with its length.
 #
-# Now in general. A rank with $n = L / P$ tokens does $4\,n^2 d$ operations in a step, for each head of size $d$. There are two matrix products, and each takes $n^2 d$ multiplications and as many additions. Exponentials and merging are left out. Meanwhile it sends $2\,n\,d$ numbers of 2 bytes, $4\,n\,d$ bytes. If each rank does $F$ operations and sends $S$ bytes a second, sending is hidden as soon as
+# Now in general. A rank with $n = L / P$ tokens does $4\,n^2 d$ operations in a step, for each head of size $d$. There are two matrix products, and each takes $n^2 d$ multiplications and as many additions. Exponentials and merging are left out. Meanwhile it sends $2\,n\,d$ numbers of 2 bytes, $4\,n\,d$ bytes. If each rank does $F$ operations a second, and sends $S$ bytes while it receives as many, sending is hidden as soon as
 #
 # $$\frac{4\,n^2 d}{F} \ge \frac{4\,n\,d}{S} , \qquad\text{so}\qquad n \ge \frac{F}{S} .$$
 #
@@ -632,6 +640,7 @@ draw_steps(ax, 8, 0.7, top=6.0), draw_steps(ax, 4, 1.4, top=3.5)
 ax.broken_barh([(0, 3 * 1.4)], (0.0, 0.8), fc="#8CCBEF", ec="white")  # gathering
 ax.broken_barh([(0, 3 * 1.4)], (1.0, 0.8), fc="none", ec="0.6", hatch="//")
 ax.broken_barh([(3 * 1.4, 4 * 1.4**2)], (1.0, 0.8), fc="0.35", ec="white")
+ax.text(2.1, 1.4, "waits", ha="center", va="center", bbox={"fc": "white", "ec": "none"})
 names = ["8 ranks, n = 0.7 F / S: computing", "sending"]
 names += ["4 ranks, n = 1.4 F / S: computing", "sending"]
 names += ["the same 4, gathering: computing", "sending"]
@@ -701,7 +710,10 @@ for (name, times), (color, line) in zip(speedups.items(), styles, strict=True):
     thick = 4 if name == "ring, 32 key/value heads" else 1.5  # they coincide at first
     ax.loglog(counts, times.tolist(), line, color=color, label=name, lw=thick)
 ax.set(**labels, ylim=(0.8, 300)), ax.legend(frameon=False)
-ax.set_yticks([1, 10, 100], ["1", "10", "100"])
+
+# %%
+ax.plot([500, 1000], at, "o", color="black")  # what was asked
+ax.set_yticks([1, 10, 40, 160], ["1", "10", "40", "160"]), ax.minorticks_off()
 ax.set_xticks([1, 10, 100, 1000], ["1", "10", "100", "1,000"])
 plotting.mark_places(ax, {f"{bend:.0f} ranks": bend for bend in bends.values()})
 plotting.show(
@@ -713,13 +725,13 @@ plotting.show(
 )
 
 # %% [markdown]
-# *Beyond $g L S / F$ ranks (dotted lines) a longer ring gains next to nothing, here less than one percent.* The blocks have become too short to hide what is sent, and each rank still has to receive nearly all keys and values of the text, whatever $P$ is. Gathering receives as much, and our version computes nothing until it has everything. So it takes the sum of the two times, and the ring only the longer one. At the bend the two times are equal, so gathering takes twice as long. Far from it one time is small, and the two methods are almost equally fast.
+# *Beyond $g L S / F$ ranks (dotted lines) a longer ring gains next to nothing, here less than one percent.* The blocks have become too short to hide what is sent, and each rank still has to receive nearly all keys and values of the text, whatever $P$ is. Gathering receives as much, and our version computes nothing until it has everything. So it takes the sum of the two times, and the ring only the longer one. At the bend the two times are equal, so gathering takes twice as long. Far from it one time is small, and the two methods are almost equally fast. With a causal mask, in zigzag, a step has half of the work to hide the same bytes. So it takes twice as many tokens, and the ring's curve turns flat at half as many ranks.
 #
 # More ranks still help if they divide the heads as well. Then each head, or each few, has a ring of its own.
 #
 # All this is for the forward pass, without a mask, with machines at their peak, which none reaches. If the chips did only half of it, the single rank that we compare with would be slower too, and the flat part would lie twice as high. With links at half their peak it would lie half as high.
 #
-# Which cut is faster? Take the layer of section 15.6 on 8 A100s once more, forward and without a mask:
+# Which cut is faster? Take the layer of section 15.6 once more, on 8 A100s of one machine or of 8 machines, forward and without a mask:
 
 # %%
 computing = 4 * 131_072**2 * 64 * 128 / 8 / CLUSTERS[0].flops
@@ -730,13 +742,13 @@ for cluster in CLUSTERS[:2]:
         print(f"{cluster.name:17} {name:5} sends for {1000 * sending:3.0f} ms")
 
 # %% [markdown]
-# Within a machine, over NVLink, both are cheap, and dividing by heads also divides the weights. Between machines the ring's 38 ms are hidden behind computing, and those of the heads are longer than attention itself. Here are all the answers in one table:
+# Within a machine, over NVLink, both are cheap, and dividing by heads also divides the weights. Between machines the ring's 38 ms are hidden behind computing. The heads' 301 ms come on top of it, since their sum can start only when the heads are done. Here are all the answers in one table:
 #
 # | | by heads | ring | gathering |
 # |---|---|---|---|
 # | sends forward | $g\,(P-1)\,N$ if $d_{model} = H d$ | $(P-1)\,N$ | $(P-1)\,N$ |
 # | sends backward | $g\,(P-1)\,N$ | $(2P-1)\,N$ | $(P-1)\,N$ |
-# | features $x$ held | of all tokens | of $L / P$ tokens | of $L / P$ tokens |
+# | features $x$ held | of all tokens, at least for a moment | of $L / P$ tokens | of $L / P$ tokens |
 # | keys and values at once, forward | $N$ in all (at least one head's) | its own and $2\,N$ | its own and $P\,N$ |
 # | weights held | $1/P$ (of $W_k$ and $W_v$ at least one head) | all | all |
 # | sending hidden behind attention | not in our version | forward, if blocks are long enough; not backward in our version | not in our version |
@@ -751,8 +763,8 @@ for cluster in CLUSTERS[:2]:
 #
 # 1. **Ranks** are processes with a memory of their own. `run_on_ranks` hands you what each rank returned and printed, or an error that names a rank.
 # 2. **Heads** divide because the output projection is a sum over heads. That takes one `all_reduce` forward and one backward.
-# 3. **Tokens** divide because partial results merge by their `lse`. In a ring a rank has only one block of keys and values in hand and one arriving besides its own. Forward it sends as much as dividing by heads does, or $1/g$ of that where $g$ query heads share their keys.
-# 4. **Counted**, our ring sends $(P-1)\,N$ forward and $(2P-1)\,N$ backward, if gradients have as many bytes as keys. By its formula, gathering sends as much forward and less backward, and holds more. Zigzag gives every rank the same work under a causal mask.
+# 3. **Tokens** divide because partial results merge by their `lse`. In a ring a rank has three blocks of keys and values: its own, one in hand and one arriving. Forward it sends as much as dividing by heads does if $d_{model} = H d$, or $1/g$ of that where $g$ query heads share their keys.
+# 4. **Counted**, our ring sends $(P-1)\,N$ forward and $(2P-1)\,N$ backward, if gradients have as many bytes as keys. Gathering sends as much forward and less backward, and holds more. Zigzag gives every rank the same work under a causal mask.
 # 5. **On paper**, with machines at their peak, for the forward pass without a mask, sending is free once a block has at least $F / (g S)$ tokens, with numbers of two bytes. With a causal mask in zigzag it takes twice as many. Past $g L S / F$ ranks a longer ring gains hardly anything.
 # 6. **Which cut?** By heads inside one machine, where links are fast and the weights get divided, too. By tokens when the text is too long for that or links are slow: in a ring if its blocks are long enough to hide the sending, by gathering if few key/value heads make it cheap to send and to keep. Both at once if one isn't enough.
 
@@ -962,7 +974,7 @@ for P in (2, 4, 8, 16, 32, 64):
     print(f"{P:2} ranks: Ulysses sends {ratio:.2f} times what a ring sends")
 
 # %% [markdown]
-# With 8 ranks Ulysses still sends a little more than a ring, and with 16 it sends 37 percent less, forward. But it can't use more ranks than there are heads. Past $H_{kv}$ ranks each still holds one whole head of keys and values, however many ranks there are. A ring has neither limit, and it can hide what it sends behind its steps. In the code above attention begins only when the all-to-all has ended. To hide some of it one would send a few heads at a time.
+# With 8 ranks Ulysses still sends a little more than a ring, and with 16 it sends three eighths less, forward. But it can't use more ranks than there are heads. Past $H_{kv}$ ranks each still holds one whole head of keys and values, however many ranks there are. A ring has neither limit, and it can hide what it sends behind its steps. In the code above attention begins only when the all-to-all has ended. To hide some of it one would send a few heads at a time.
 
 # %% [markdown]
 # ## What is kept, measured
@@ -1031,6 +1043,7 @@ for ax, (title, curves) in zip(axes, both.items(), strict=True):
     ax.loglog(), ax.axhline(2 * 1024 * 16 * 4 / 1000, color="0.4", ls=":", lw=1)
     ax.text(2, 140, "all keys and values", fontsize=9)
     if title == "backward":
+        ax.get_legend().remove()  # as on the left
         ax.axhline(4 * 1024 * 16 * 4 / 1000, color="0.4", ls=":", lw=1)
         ax.text(2, 280, "with their gradients", fontsize=9)
     ax.set_title(title), ax.minorticks_off(), ax.set_xticks(counts, counts)
@@ -1163,7 +1176,7 @@ for n in (128, 256, 512):
 # | the texts of a batch | data parallelism | gradients, summed before each update |
 # | texts, and also weights and what the optimizer keeps for each of them | ZeRO stage 3 (2019), FSDP (2023) | a layer's weights, gathered when it's needed, and its gradients |
 # | heads, and the hidden features of the feed-forward network | tensor parallelism (section 15.2) | two sums in each layer, forward |
-# | tokens | context parallelism (section 15.4), also called sequence parallelism, a name that Megatron-LM has for something else (section 15.10) | keys and values; in training the gradients of the weights, too |
+# | tokens | context parallelism (section 15.4), also called sequence parallelism, a name that Megatron-LM has for something else (section 15.10) | keys and values; in training also their gradients, and those of the weights |
 # | layers | pipeline (GPipe, 2018) | what one layer hands to the next, where that's on another rank |
 # | experts, parts of a layer of which each token uses a few | expert parallelism (GShard, 2020) | tokens to their experts, and back |
 #
