@@ -79,6 +79,8 @@ def test_on_a_phone_it_is_one_column_of_letters_that_can_be_read(tmp_path):
         page.goto((tmp_path / "index.html").as_uri())
         sizes = """[...document.querySelectorAll("p, li, td, th, h2, h2 b, code, header span, math")]
           .map((part) => parseFloat(getComputedStyle(part).fontSize))"""
+        wider = "[...document.querySelectorAll('.column > div, .wide > div')].filter((b) => b.scrollWidth > b.clientWidth).length"
+        assert page.evaluate(wider) == 0  # nothing need be moved sideways
         background = "getComputedStyle(document.body).backgroundColor"
         assert min(page.evaluate(sizes)) >= 14 and page.evaluate("document.documentElement.scrollWidth") == 390
         assert page.evaluate(background) == "rgb(20, 24, 30)"
