@@ -1,8 +1,10 @@
 // The model of lesson 13 on a string that is written twice: what it expects, what a letter costs it, where its heads look.
 
-/** Letters to ids, twice, accents left out; an error says what the string must be. */
+import { plain_letters } from "./plain_letters.js";
+
+/** Letters to ids, twice; an error says what the string must be. */
 export function written_twice(text, letters) {
-  const once = [...text.trim().toLowerCase().normalize("NFD").replace(/\p{M}/gu, "")];
+  const once = [...plain_letters(text.trim())];
   const strange = [...new Set(once)].filter((letter) => !letters.includes(letter)).map((letter) => `“${letter}”`);
   if (strange.length) throw new Error(`It knows the letters a to z alone, not ${strange.join(", ")}`);
   if (once.length < 2 || once.length > letters.length) throw new Error(`Type 2 to ${letters.length} letters; these are ${once.length}`);

@@ -1,6 +1,7 @@
 // A string written twice, on the page: what the model expects, where two heads look, and what it costs to take one out.
 
 import { before_score, continued, copy_score, strongest, written_twice } from "./induction.js";
+import { read_as } from "./plain_letters.js";
 import { json, make, model_of, percent } from "./page.js";
 
 const STRINGS = ["thequickbrown", "qmzarwbk", "banana", "zyxwvutsrqponmlkjihgfedcba"];
@@ -16,13 +17,14 @@ export async function induction_section(root, drawing) {
   const chips = make("div", { class: "chips" }, ...STRINGS.map((text) => make("button", { type: "button", onclick: () => ask(text) }, text)));
   const form = make("form", { onsubmit: (event) => (event.preventDefault(), ask(box.value)) }, make("label", { for: "twice" }, "A string of letters"), make("div", { class: "ask" }, box, make("button", { type: "submit" }, "Write it twice")), chips);
   const problem = make("p", { class: "problem", role: "alert" });
+  const read = make("p", { class: "read-as", role: "status" });
   const line = make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "the string, twice" });
   const message = make("p", { class: "message", "aria-live": "polite" });
   const pictures = make("div", { class: "side-by-side stripes" });
   const switches = make("div", { class: "kinds" });
   const zeros = make("input", { type: "checkbox", id: "by-zeros", onchange: () => update() });
   const details = make("div", { hidden: true }, line, message, make("h3", {}, "Take a head out"), switches, make("p", { class: "row" }, zeros, make("label", { for: "by-zeros" }, " zeros in its place, not its mean over this string")), make("h3", {}, "Where two heads look"), pictures);
-  root.replaceChildren(form, problem, bar, details);
+  root.replaceChildren(form, problem, read, bar, details);
   learning(drawing, curve);
 
   let model = null;
@@ -31,6 +33,7 @@ export async function induction_section(root, drawing) {
 
   async function ask(text) {
     box.value = text;
+    read.textContent = "";
     try {
       const twice = written_twice(text, letters);
       model ??= await model_of("induction", bar, bytes);
@@ -41,6 +44,7 @@ export async function induction_section(root, drawing) {
       return;
     }
     problem.textContent = "";
+    read.textContent = read_as(text, [ids.slice(0, ids.length / 2).map((id) => letters[id]).join("")]);
     details.hidden = false;
     if (!switches.childElementCount) lay_out();
     update();
@@ -126,8 +130,8 @@ export async function induction_section(root, drawing) {
 
 /** The bits while it was trained. */
 function learning(drawing, { steps, two_layers, one_layer, guessing }) {
-  const [width, height, left, bottom] = [560, 190, 38, 26];
-  const x = (step) => left + ((width - left - 84) * step) / steps.at(-1);
+  const [width, height, left, bottom] = [matchMedia("(max-width: 600px)").matches ? 350 : 560, 190, 30, 26]; // no smaller on a phone: its letters would be
+  const x = (step) => left + ((width - left - 76) * step) / steps.at(-1);
   const y = (bits) => 8 + (height - bottom - 8) * (1 - bits / 5);
   const svg = (tag, attributes, ...children) => {
     const node = document.createElementNS(drawing.namespaceURI, tag);
@@ -136,7 +140,7 @@ function learning(drawing, { steps, two_layers, one_layer, guessing }) {
     return node;
   };
   const curve = (bits, kind) => svg("polyline", { points: bits.map((b, i) => `${x(steps[i])},${y(b)}`).join(" "), class: kind });
-  const label = (bits, text) => svg("text", { x: width - 80, y: y(bits) + 4 }, text);
+  const label = (bits, text) => svg("text", { x: width - 72, y: y(bits) + 4 }, text);
   const ticks = [0, 1, 2, 3, 4, 5].map((b) => svg("text", { x: left - 8, y: y(b) + 4, "text-anchor": "end" }, String(b)));
   const marks = [0, 200, 400, 600].map((step) => svg("text", { x: x(step), y: height - 8, "text-anchor": "middle" }, String(step)));
   const frame = svg("path", { d: `M${left} ${y(5)} V${y(0)} H${x(steps.at(-1))}`, class: "axis" });

@@ -1,6 +1,7 @@
 // One word through the encoder-decoder: what it says, what else it might have said, where it looked.
 
 import { beam_search, sequence_log_prob } from "./decoding.js";
+import { plain_letters } from "./plain_letters.js";
 import { log_softmax } from "./transformer.js";
 
 export const BEAM_SIZE = 5;
@@ -17,21 +18,11 @@ export const ipa = (sounds) => sounds.map((sound) => IPA[sound] ?? "").join("");
 export const encode = (symbols, { special }, sequence) => [...sequence].map((symbol) => special.length + symbols.indexOf(symbol));
 export const symbol_of = (symbols, { special }, id) => (id < special.length ? special[id] : symbols[id - special.length]);
 
-// Letters that Unicode does not take apart into one from a to z and a mark.
-const SPELLED = { ß: "ss", æ: "ae", œ: "oe", ø: "o", ł: "l", đ: "d", ð: "d", þ: "th", ı: "i" };
 export const MAX_WORDS = 8;
 
-/** What was typed, as words of plain letters where that can be: marks are left off (ü, é), and so are apostrophes. */
+/** What was typed, as words of plain letters where that can be. */
 export function words_in(text) {
-  const plain = [...text.toLowerCase().normalize("NFD")].map((letter) => SPELLED[letter] ?? letter).join("");
-  return plain.replace(/\p{M}|['’‘ʼ`´]/gu, "").normalize("NFC").split(/[\s\-‐–—/_.,;:!?"“”„«»()]+/u).filter(Boolean);
-}
-
-/** What was read in place of what was typed, as a sentence; "" if they are the same. */
-export function read_as(text, words) {
-  if (words.length === 0 || text.trim().toLowerCase() === words[0]) return "";
-  if (words.length === 1) return `Read as “${words[0]}”: it knows the letters from a to z and nothing else.`;
-  return `Read as ${words.length} words, each by itself: ${words.join(", ")}. It has never read two together.`;
+  return plain_letters(text).split(/[\s\-‐–—/_.,;:!?"“”„«»()]+/u).filter(Boolean);
 }
 
 /** What hinders this word, as a sentence; "" if nothing does. */

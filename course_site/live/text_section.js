@@ -19,9 +19,13 @@ export function text_section(root, { vocabulary }) {
   const form = make("form", { class: "go-on", onsubmit: submitted }, make("label", { for: "prompt" }, "A text"), prompt, chips, wanted.row, temperature.row, top_p.row, go);
   const problem = make("p", { class: "problem", role: "alert" });
   const written = make("pre", { class: "written", tabindex: "0", role: "group", "aria-label": "the text and how it went on; arrow keys choose a character", onkeydown: walk });
+  const touch = matchMedia("(hover: none)").matches;
+  const chosen = make("input", { type: "range", min: "1", step: "1", "aria-label": "character of the text", oninput: () => choose(Number(chosen.value)) });
+  const step = (by) => make("button", { type: "button", "aria-label": by < 0 ? "one character back" : "one character on", onclick: () => choose(Number(chosen.value) + by) }, by < 0 ? "◀" : "▶");
+  const walking = make("div", { class: "stepper" }, step(-1), chosen, step(1));
   const next = make("ol", { class: "next" });
   const place = make("div");
-  const details = make("section", { hidden: true }, make("p", {}, "Next may come:"), next, make("h3", {}, "Where each character looked"), make("p", { class: "note" }, `Click a character of the text, or walk there with the arrow keys: below are it and those before it, ${WINDOW} at most. In the viewer each character says where it looked when it was read.`), place);
+  const details = make("section", { hidden: true }, make("p", {}, "Next may come:"), next, make("h3", {}, "Where each character looked"), make("p", { class: "note" }, `${touch ? "Tap a character of the text, or move the slider" : "Click a character of the text, walk there with the arrow keys, or move the slider"}: below are it and those before it, ${WINDOW} at most. In the viewer each character says where it looked when it was read.`), walking, place);
   root.replaceChildren(form, problem, bar, written, details);
 
   let running = 0; // which run is the present one; 0: none
@@ -49,7 +53,11 @@ export function text_section(root, { vocabulary }) {
     try {
       const model = await model_of("language_model", bar, vocabulary.bytes.language_model);
       const text_error = text_problem(text, count, model.config);
-      if (text_error) return void (problem.textContent = text_error);
+      if (text_error) {
+        clear();
+        problem.textContent = text_error;
+        return;
+      }
       await drawn();
       const continuation = new Continuation(model, vocabulary, text);
       show(continuation, text.length);
@@ -64,6 +72,15 @@ export function text_section(root, { vocabulary }) {
     } finally {
       if (running === run) stop();
     }
+  }
+
+  /** Nothing of an earlier text stays below a problem. */
+  function clear() {
+    dispose();
+    dispose = () => {};
+    shown = null;
+    written.replaceChildren();
+    details.hidden = true;
   }
 
   function stop() {
@@ -85,7 +102,11 @@ export function text_section(root, { vocabulary }) {
     const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (!by || !shown || running) return;
     event.preventDefault();
-    show_attention(shown.continuation, Math.max(1, Math.min(written.childElementCount, shown.end + by)));
+    choose(shown.end + by);
+  }
+
+  function choose(end) {
+    if (shown && !running) show_attention(shown.continuation, Math.max(1, Math.min(written.childElementCount, end)));
   }
 
   /** Show the attention of the characters up to `end`. */
@@ -93,6 +114,9 @@ export function text_section(root, { vocabulary }) {
     shown = { continuation, end };
     dispose();
     details.hidden = false;
+    chosen.max = String(written.childElementCount);
+    chosen.value = String(end);
+    chosen.setAttribute("aria-valuetext", `character ${end}: ${written.children[end - 1].textContent}`);
     [...written.children].forEach((span, n) => span.classList.toggle("looked", n === end - 1));
     const state = continuation.attention(end);
     place.replaceChildren();

@@ -1,7 +1,8 @@
 // One word on the page: what the model says, what else it might have said, which letters each sound looked at.
 
+import { read_as } from "./plain_letters.js";
 import { copy_button, drawn, listen_button, make, model_of, percent } from "./page.js";
-import { MAX_WORDS, ipa, pronounce, read_as, word_problem, words_in } from "./pronunciation.js";
+import { MAX_WORDS, ipa, pronounce, word_problem, words_in } from "./pronunciation.js";
 
 const END = "<end>";
 

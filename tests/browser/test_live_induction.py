@@ -71,6 +71,19 @@ def test_what_it_cannot_read_is_said_and_what_stood_there_goes_until_a_string_ca
     page.wait_for_selector(f"{SECTION} .twice")
 
 
+def test_what_is_read_in_place_of_what_was_typed_is_said(visitor):
+    page = ready(visitor)
+    for typed, letters in (("über", "uber"), ("it’s", "its")):
+        page.fill("#twice", typed)
+        page.keyboard.press("Enter")
+        page.wait_for_selector(f"{SECTION}[data-shown={2 * letters}]")
+        assert f"Read as “{letters}”" in page.locator(f"{SECTION} .read-as").inner_text()
+    page.fill("#twice", "abcd")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(f"{SECTION}[data-shown=abcdabcd]")
+    assert page.locator(f"{SECTION} .read-as").inner_text() == ""
+
+
 def test_a_string_longer_than_any_in_training_is_said_to_be(visitor):
     page = ready(visitor)
     page.get_by_text("zyxwvutsrqponmlkjihgfedcba", exact=True).click()

@@ -6,7 +6,16 @@ from pathlib import Path
 from node import run_node
 
 LIVE = Path(__file__).parents[2] / "course_site" / "live"
-MODULES = ("safetensors", "layers", "transformer", "decoding", "pronunciation", "text_generation", "induction")
+MODULES = (
+    "safetensors",
+    "layers",
+    "transformer",
+    "decoding",
+    "plain_letters",
+    "pronunciation",
+    "text_generation",
+    "induction",
+)
 PRELUDE = """
 import { readFileSync } from "node:fs";
 const open = (path) => new Uint8Array(readFileSync(path)).buffer;

@@ -100,7 +100,7 @@ def test_scores_of_heads():
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("ab1!1", "not “1”, “!”"), ("ß", "“ß”"), ("a", "these are 1"), ("a" * 27, "these are 27"), ("", "these are 0")],
+    [("ab1!1", "not “1”, “!”"), ("ж", "“ж”"), ("a", "these are 1"), ("a" * 27, "these are 27"), ("", "these are 0")],
 )
 def test_what_it_cannot_read_is_said(text, said):
     body = "try { induction.written_twice(text, letters); } catch (error) { return error.message; }"

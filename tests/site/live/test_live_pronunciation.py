@@ -44,7 +44,7 @@ def test_what_hinders_a_word_is_said(word, part):
     ],
 )
 def test_marks_apostrophes_and_spaces_are_read_as_far_as_they_can_be(typed, words, said):
-    body = "const words = pronunciation.words_in(typed); return [words, pronunciation.read_as(typed, words)];"
+    body = "const words = pronunciation.words_in(typed); return [words, plain_letters.read_as(typed, words)];"
     found, sentence = in_live(body, typed=typed)
     assert found == words
     assert (said in sentence) if said else sentence == ""
