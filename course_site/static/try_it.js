@@ -196,6 +196,14 @@ function enliven(place) {
   }
 
   const form = element("form", { noValidate: true }, ...control.elements, element("button", { className: "try-check" }, "Check"), said);
+  /** What was said of an answer goes as soon as the answer is another one. */
+  function forget() {
+    said.className = "try-said";
+    said.replaceChildren();
+  }
+
+  form.addEventListener("input", forget);
+  form.addEventListener("click", ({ target }) => target.closest(".try-cell, .try-move") && forget());
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const answer = control.read();

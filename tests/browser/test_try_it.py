@@ -79,6 +79,22 @@ def test_a_wrong_answer_is_explained_and_the_right_one_accepted(site, visitor, n
     tab.locator(f"[data-try='{number}'] .try-right").wait_for()
 
 
+@pytest.mark.parametrize("number", WRONG)
+def test_what_was_said_goes_with_the_first_change(site, visitor, number):
+    tab = visitor.visit(page_of(site, number))
+    block = tab.locator(f"[data-try='{number}'][data-alive]")
+    kind = judged(number)["kind"]
+    answer(tab, block, kind, first_wrong(number, kind))
+    assert "not yet" in block.locator(".try-said").inner_text()
+    if kind == "letter":
+        block.locator("input").first.click()
+    elif kind in ("cells", "order"):
+        block.locator(".try-cell, .try-move:last-of-type").first.click()
+    else:
+        block.locator("input").first.fill("1")
+    assert block.locator(".try-said").inner_text() == ""
+
+
 def test_nothing_is_judged_before_there_is_an_answer(site, visitor):
     for number, text in (
         ("4.7", "Choose one first."),
