@@ -28,6 +28,9 @@ FOR_SEARCHING = (
     "language_data",
     "searchindex",
 )  # asked for while one types, which this site does not offer
+HEADING = re.compile(r"<h[1-4]>.*?</h[1-4]>", re.DOTALL)
+NAME = re.compile(r'(?<=<span class="pre">)[^<]+(?=</span>)')
+BETWEEN_PARTS = re.compile(r"(?<=[._])(?=\w)|(?<=[a-z])(?=[A-Z])")  # of a name such as nn.MultiheadAttention
 SCRIPT = re.compile(r"""<script[^>]*\bsrc="[^"]*?([\w-]+)\.js[^"]*"[^>]*></script>""")
 
 
@@ -70,7 +73,7 @@ def add_script(
     """Pages without moving pictures or questions load nothing for them; the front page and the live page load little at all."""
     context["lighter"] = lighter
     if doctree is not None and context.get("body"):
-        context["body"] = with_panels(context["body"], doctree)
+        context["body"] = breakable(with_panels(context["body"], doctree))
     html = [raw.astext() for raw in doctree.findall(nodes.raw)] if doctree is not None else []
     for mark, script in SCRIPTS.items():
         if any(mark in text for text in html):
@@ -88,6 +91,15 @@ def with_panels(html: str, doctree: nodes.document) -> str:
         name = PurePosixPath(image["uri"]).name
         html = html.replace(f'/{name}"', f'/{name}" data-panels="{" ".join(map(str, image["panels"]))}"')
     return html
+
+
+def breakable(html: str) -> str:
+    """Names in headings may break between their parts, and not inside a word."""
+
+    def broken(heading: re.Match) -> str:
+        return NAME.sub(lambda name: BETWEEN_PARTS.sub("<wbr>", name[0]), heading[0])
+
+    return HEADING.sub(broken, html)
 
 
 def lighter(html: str, pagename: str = "") -> str:

@@ -18,6 +18,7 @@ from .try_it import anchor, answered_here, with_question, with_questions
 INTERACTIVE = re.compile(r"\[interactive: (.*?) Run this cell [^\]]*\]", re.DOTALL)
 # Lessons whose model runs on the live page -> where it stands there.
 LIVE = {"10": "a-word", "11": "a-word", "12": "a-text", "13": "written-twice"}
+STILL = 'class="needs-kernel"'  # a moving picture that does not move on the page
 TASK = re.compile(r"^### Task (\d+)", re.MULTILINE)
 CHECK = re.compile(r'^check\("([\d.]+)"', re.MULTILINE)
 READ_HERE = (
@@ -60,6 +61,7 @@ def for_site(notebook: NotebookNode, path: str, address: str | None) -> Notebook
             _add_tag(cell, "drawing")
         for output in cell.get("outputs", ()):
             _revive(output, colab)
+    _notice_before_picture(notebook.cells)
     for cell in notebook.cells[:2]:
         if cell.cell_type == "markdown":  # the bar below holds the link once
             cell.source = COLAB.sub("", cell.source)
@@ -122,7 +124,25 @@ def _revive(output: NotebookNode, colab: str | None) -> None:
     text = f"A moving picture belongs here: {name}. It computes in Python; the page shows its first state, above."
     place = f'<a href="{html.escape(colab)}">in Colab</a> or in JupyterLab' if colab else "in JupyterLab"
     run = f"To try it, open this notebook {place}."
-    output.data["text/html"] = f'<p class="needs-kernel">{text} {run}</p>'
+    output.data["text/html"] = f"<p {STILL}>{text} {run}</p>"
+
+
+def _notice_before_picture(cells: list[NotebookNode]) -> None:
+    """Where a picture stands for one that moves, the line that says so comes before it, after the text that asks to move it."""
+    for before, cell in zip(cells, cells[1:], strict=False):
+        notice = next(
+            (output for output in cell.get("outputs", ()) if STILL in output.get("data", {}).get("text/html", "")), None
+        )
+        if notice is None:
+            continue
+        shown = cell if len(cell.outputs) > 1 else before
+        if not any("image/png" in output.get("data", {}) for output in shown.get("outputs", ())):
+            continue
+        cell.outputs.remove(notice)
+        notice.data["text/html"] = notice.data["text/html"].replace("its first state, above", "its first state, below")
+        shown.outputs.insert(0, notice)
+        if shown is before:  # what is left is a name alone
+            _add_tag(cell, "remove-cell")
 
 
 def widget_place(state: dict) -> str:

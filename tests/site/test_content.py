@@ -81,6 +81,23 @@ def test_what_would_tell_before_one_has_guessed_is_folded():
     assert page.cells[3].metadata.mystnb.code_prompt_show == "Show what comes out"
 
 
+def test_what_does_not_move_says_so_before_its_picture():
+    figure = new_output("display_data", data={"image/png": "", "text/plain": "[figure: x]"})
+    still = new_output("execute_result", data={"text/plain": "[interactive: x. Run this cell to look.]"})
+    cells = [
+        new_markdown_cell("# x"),
+        new_code_cell("w.show_first_state()", outputs=[figure]),
+        new_code_cell("w", outputs=[still]),
+    ]
+    _, _, shown, name = for_site(new_notebook(cells=cells), "notebooks/05_masking.ipynb", None).cells
+    assert ["text/html" in output.data for output in shown.outputs] == [True, False]
+    assert "first state, below" in shown.outputs[0].data["text/html"]
+    assert "remove-cell" in name.metadata.tags and not name.outputs
+    both = new_notebook(cells=[new_markdown_cell("# x"), new_code_cell("w", outputs=[figure, still])])
+    *_, cell = for_site(both, "notebooks/05_masking.ipynb", None).cells
+    assert ["text/html" in output.data for output in cell.outputs] == [True, False]
+
+
 def test_other_outputs_stay_as_they_are():
     assert shown("tensor([1, 2])") is None
 

@@ -13,7 +13,7 @@ if not install_command("site"):  # else the mark skips these tests
 
     from course_site import conf, layout
     from course_site.__main__ import sphinx_options
-    from course_site.extension import alternative_texts, lighter
+    from course_site.extension import alternative_texts, breakable, lighter
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +62,12 @@ def test_a_page_does_without_the_scripts_that_it_does_not_need():
     left = lighter(html, "notebooks/05_masking")
     assert [name for name in names if f"{name}.js" in left] == ["scripts/bootstrap", "site"]
     assert lighter(html, "search").count("<script") == 5  # one searches there
+
+
+def test_names_in_headings_break_between_their_parts():
+    code = '<code><span class="pre">nn.MultiheadAttention</span></code>'
+    found = breakable(f"<h2>With {code}</h2><p>{code}</p>")
+    assert found == f"<h2>With {code.replace('nn.MultiheadA', 'nn.<wbr>Multihead<wbr>A')}</h2><p>{code}</p>"
 
 
 def test_one_lesson_builds_without_a_warning_and_asks_nobody(source, tmp_path):
