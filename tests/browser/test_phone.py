@@ -1,6 +1,7 @@
 """The site on a phone, under a finger."""
 
 import pytest
+from visiting import serious
 
 pytestmark = [pytest.mark.needs("browser"), pytest.mark.needs("site")]
 LESSON = "notebooks/04_scaled_dot_product_attention.html"
@@ -44,3 +45,89 @@ def test_panels_stand_one_below_the_other(visitor, dark):
     (start, cut, height), (again, end, _) = placed
     assert (start, end, height) == pytest.approx((0, 1, 1), abs=0.01) and cut == pytest.approx(again, abs=0.01)
     assert visitor.visit(LESSON).locator(".panel").count() == 0
+
+
+def on_live_page(visitor, **options):
+    page = visitor.phone("live/index.html", **options)
+    page.wait_for_selector("body[data-ready]")
+    page.wait_for_selector(".head")
+    return page
+
+
+def in_sight(locator):
+    box = locator.bounding_box()
+    return box["y"] >= 0 and box["y"] + box["height"] <= 844
+
+
+def test_what_the_switches_change_is_in_sight(visitor):
+    page = on_live_page(visitor)
+    page.locator("#head-switches").evaluate("(root) => scrollTo(0, root.getBoundingClientRect().top + scrollY - 80)")
+    page.locator("#head-switches .layer").nth(1).tap()
+    message = page.locator("#head-switches .message")
+    page.wait_for_function("document.querySelector('#head-switches .message').textContent.includes('heads off')")
+    assert in_sight(message) and in_sight(page.locator("#head-switches .layer").nth(1))
+
+
+def test_what_is_touched_is_large_enough(visitor):
+    page = on_live_page(visitor)
+    page.fill("#length", "20")
+    page.locator(".go-on > button").tap()
+    page.wait_for_selector(".written .looked", state="attached")
+    for selector in (".head", "#text-section .stepper button", ".top button", "#text-section .stepper input"):
+        for box in (one.bounding_box() for one in page.locator(selector).all()):
+            assert box["height"] >= 32 and box["width"] >= 32, selector
+    end = int(page.locator("#text-section .stepper input").input_value())
+    page.get_by_label("one character back").tap()
+    assert page.locator(f".written span:nth-child({end - 1}).looked").count() == 1
+    height = "(text) => text.getBoundingClientRect().height"  # a line of letters, without what is above and below them
+    assert min(text.evaluate(height) for text in page.locator(".learning text").all()) >= 11
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_an_empty_text_leaves_nothing_of_the_one_before(visitor):
+    page = on_live_page(visitor)
+    page.fill("#length", "20")
+    page.locator(".go-on > button").tap()
+    page.wait_for_selector(".written .looked", state="attached")
+    page.fill("#prompt", "")
+    page.locator(".go-on > button").tap()
+    page.wait_for_function("document.querySelector('#text-section .problem').textContent.includes('at least one')")
+    assert page.locator(".written span").count() == 0 and not page.locator("#text-section .next").is_visible()
+
+
+def test_the_texts_speak_of_fingers(visitor):
+    page = on_live_page(visitor)
+    page.locator("#viewer").scroll_into_view_if_needed()
+    assert page.locator("#viewer .sentence").inner_text().startswith("Tap a token")
+    text = page.locator("section[aria-labelledby=every-head] > p").inner_text()
+    assert "then tap a letter" in text and "point at" not in text
+    front = visitor.phone("index.html")
+    assert "arrow keys" not in front.locator(".see > p").inner_text()
+    assert "arrow keys" in visitor.visit("index.html").locator(".see > p").inner_text()
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("name", ["index.html", "live/index.html", LESSON])
+def test_nothing_keeps_people_out(visitor, name, dark):
+    page = visitor.phone(name, dark=dark)
+    page.wait_for_timeout(600)
+    assert serious(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_the_two_kinds_of_pages_look_alike(visitor):
+    look = """() => {
+      const style = getComputedStyle(document.body);
+      const top = document.querySelector(".top, .bd-header-article").getBoundingClientRect();
+      return [style.backgroundColor, style.color, style.fontFamily.split(",")[0], top.height];
+    }"""
+    for dark in (False, True):
+        assert visitor.phone("index.html", dark=dark).evaluate(look) == visitor.phone(LESSON, dark=dark).evaluate(look)
+
+
+def test_what_does_not_move_here_says_so_before_the_picture(visitor):
+    page = visitor.phone("notebooks/14_long_contexts.html")
+    notice = page.locator(".needs-kernel").first
+    picture = page.locator(".cell_output:has(.needs-kernel) img").first
+    assert notice.bounding_box()["y"] < picture.bounding_box()["y"] < notice.bounding_box()["y"] + 844
+    assert "its first state, below" in notice.inner_text()

@@ -54,7 +54,8 @@ const INK = "#1f2328";
 const COLOR = [122, 62, 157]; // of the weights, in the whole course
 const ROLES = { query: "#0072B2", key: "#D55E00" };
 const FONT = "system-ui, sans-serif";
-const HINT = "Point at a token, or walk with Tab and the arrow keys: it says where it looks. A click keeps it.";
+const TOUCH = globalThis.matchMedia?.("(hover: none)").matches;
+const HINT = TOUCH ? "Tap a token: it says where it looks." : "Point at a token, or walk with Tab and the arrow keys: it says where it looks. A click keeps it.";
 const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 // Drawn dark on light: in the dark theme of JupyterLab or of the site light and dark change places, and hues stay.
 const DARK = `:is([data-jp-theme-light="false"], [data-theme="dark"]) .drawn-light { filter: invert(0.96) hue-rotate(180deg); }`;

@@ -55,12 +55,13 @@ export function visible(word, most) {
   return letters.length > most ? letters.slice(0, most - 1).join("") + "…" : letters.join("");
 }
 
+const TOUCH = globalThis.matchMedia?.("(hover: none)").matches;
 const quoted = (word) => `“${visible(word, 30)}”`;
 
 /** How one cell came to be, in words, and the cells that it came from: [card, row, column], null for all. */
 export function explain(card, i, j, data, computed, options) {
   const { q, k, v, queries, keys } = data;
-  if (card === "q") return { sentence: `query of ${quoted(queries[i])}, feature ${j}: ${short(q[i][j])}. Drag it up or down, or press + and −.`, from: [] };
+  if (card === "q") return { sentence: `query of ${quoted(queries[i])}, feature ${j}: ${short(q[i][j])}. Drag it up or down${TOUCH ? "" : ", or press + and −"}.`, from: [] };
   if (card === "k") return { sentence: `key of ${quoted(keys[j])}, feature ${i}: ${short(k[j][i])}`, from: [] };
   if (card === "v") return { sentence: `value of ${quoted(keys[i])}, feature ${j}: ${short(v[i][j])}`, from: [] };
   if (card === "s") {
@@ -165,9 +166,8 @@ function render({ model, el }) {
   const state = { head: 0, step: 3, over: null, options: { scaling: initial.scaling !== false, masking: initial.mask !== null, softmax: true } };
   let q = numbers(initial.q);
   let [now, computed, first] = [null, null, null]; // the numbers of this head, all that follows from them, and what followed at first
-  let message = `${matchMedia("(hover: none)").matches ? "Tap a cell" : "Point at a cell, or walk with Tab and the arrow keys"}: it says where it comes from. Drag a cell of Q up or down.`;
-  const shapes = {}; // of each card, where its cells lie on its canvas
-  const canvases = {};
+  let message = `${TOUCH ? "Tap a cell" : "Point at a cell, or walk with Tab and the arrow keys"}: it says where it comes from. Drag a cell of Q up or down.`;
+  const [canvases, shapes] = [{}, {}]; // each card's canvas, and where its cells lie on it
 
   const root = el.appendChild(make("div", undefined, { class: "drawn-light" })).attachShadow({ mode: "open" });
   el.append(make("style", DARK)), root.append(make("style", STYLE));
