@@ -164,7 +164,7 @@ def test_the_longest_word_and_steps_through_it(visitor):
     ask(page, word)
     total = page.locator(".alignment tr").count() - 1
     for _ in range(total + 1):
-        page.locator(".stepper button").last.click()
+        page.locator("#word-section .stepper button").last.click()
     assert f"Step {total} of {total}" in page.locator(".explanation p").inner_text()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
