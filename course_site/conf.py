@@ -31,7 +31,7 @@ pygments_style = "a11y-high-contrast-light"
 
 html_theme = "sphinx_book_theme"
 html_css_files = ["site.css", "try_it.css"]
-html_js_files = [("access.js", {"defer": "defer"})]
+html_js_files = [("access.js", {"defer": "defer"}), ("phone.js", {"defer": "defer"})]
 html_copy_source = False
 html_show_sourcelink = False
 html_context = {"default_mode": "auto"}

@@ -86,7 +86,7 @@ def add_script(
 
 
 def with_panels(html: str, doctree: nodes.document) -> str:
-    """A page whose figures say where they can be cut: ``static/access.js`` shows the parts one below the other on a phone."""
+    """A page whose figures say where they can be cut: ``static/phone.js`` shows the parts one below the other on a phone."""
     for image in doctree.findall(lambda node: isinstance(node, nodes.image) and "panels" in node):
         name = PurePosixPath(image["uri"]).name
         html = html.replace(f'/{name}"', f'/{name}" data-panels="{" ".join(map(str, image["panels"]))}"')

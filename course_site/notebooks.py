@@ -57,7 +57,7 @@ def for_site(notebook: NotebookNode, path: str, address: str | None) -> Notebook
                 "code_prompt_show": "Show what comes out",
                 "code_prompt_hide": "Hide what comes out",
             }
-        if draws(cell) or prepares_drawing(cell, following):  # on a narrow screen static/access.js folds its code
+        if draws(cell) or prepares_drawing(cell, following):  # on a narrow screen static/phone.js folds its code
             _add_tag(cell, "drawing")
         for output in cell.get("outputs", ()):
             _revive(output, colab)

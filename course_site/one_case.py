@@ -140,4 +140,10 @@ What is the loss, to four decimals? (ln 2 is 0.69315.)""",
         "the loss",
         decimals=4,
     ),
+    "15.8": cells(
+        "`positions` is `[[0, 3], [1, 2]]` and `window` is 2. Mark which of the gathered keys each query of rank 0 may see.",
+        Case(rank=0, positions=torch.tensor([[0, 3], [1, 2]]), window=2),
+        ["query at position 0", "query at position 3"],
+        ["first key", "second key", "third key", "fourth key"],
+    ),
 }

@@ -36,51 +36,16 @@ function let_what_scrolls_be_reached() {
   }
 }
 
-const NARROW = matchMedia("(max-width: 600px)").matches;
-const SIDES = { 2: ["left", "right"], 3: ["left", "middle", "right"] };
-
-/** Its parts one below the other, where the build found that it has some (data-panels: where one ends, as shares of the width). */
-function panels_of(picture) {
-  const ends = [...picture.dataset.panels.split(" ").map(Number), 1];
-  return ends.flatMap((end, n) => {
-    const start = n ? ends[n - 1] : 0;
-    const share = end - start;
-    const part = n ? Object.assign(picture.cloneNode(), { alt: "" }) : picture; // it is described once
-    part.style.cssText = `width: ${100 / share}%; left: ${(-100 * start) / share}%`;
-    const panel = Object.assign(document.createElement("span"), { className: "panel" });
-    panel.style.aspectRatio = `${share * picture.naturalWidth} / ${picture.naturalHeight}`;
-    panel.style.setProperty("--own-width", `${share * picture.naturalWidth}px`);
-    panel.append(part);
-    return [Object.assign(document.createElement("span"), { className: "panel-name", textContent: SIDES[ends.length][n] }), panel];
-  });
-}
-
 /** A figure that the page makes small opens in its own size, where one can zoom in. */
 function let_pictures_be_opened() {
   for (const picture of document.querySelectorAll(".cell_output img:not(a img)")) {
     const whole = Object.assign(document.createElement("a"), { href: picture.src, className: "whole-picture" });
     whole.style.setProperty("--own-width", "100%");
-    const measure = () => {
-      whole.style.setProperty("--own-width", `${picture.naturalWidth}px`);
-      if (NARROW && picture.dataset.panels) whole.replaceChildren(...panels_of(picture));
-    };
+    const measure = () => whole.style.setProperty("--own-width", `${picture.naturalWidth}px`);
     picture.replaceWith(whole);
     whole.append(picture);
     if (picture.complete) measure();
     else picture.addEventListener("load", measure, { once: true });
-  }
-}
-
-/** On a phone the code of a picture is folded: it is as long as the picture, and what it shows stands below. */
-function fold_code_of_pictures() {
-  if (!NARROW) return;
-  for (const code of document.querySelectorAll(".cell.tag_drawing > .cell_input")) {
-    const fold = Object.assign(document.createElement("details"), { className: "code-of-picture" });
-    const [closed, open] = ["Show the code of this picture", "Hide the code of this picture"];
-    const summary = Object.assign(document.createElement("summary"), { textContent: closed });
-    fold.addEventListener("toggle", () => (summary.textContent = fold.open ? open : closed));
-    code.replaceWith(fold);
-    fold.append(summary, code);
   }
 }
 
@@ -93,7 +58,6 @@ function keep_the_search_in_sight() {
   if (below < bar.clientHeight) bar.scrollTop = 0;
 }
 
-fold_code_of_pictures();
 name_buttons();
 let_pictures_be_opened();
 let_menus_close();

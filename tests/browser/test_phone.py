@@ -5,6 +5,7 @@ from visiting import serious
 
 pytestmark = [pytest.mark.needs("browser"), pytest.mark.needs("site")]
 LESSON = "notebooks/04_scaled_dot_product_attention.html"
+PANELS = "notebooks/06_multi_head_attention.html"  # its short path has a figure of two panels
 
 
 def test_the_code_of_a_picture_is_folded_on_a_phone_alone(visitor):
@@ -28,8 +29,8 @@ def test_what_only_asks_is_folded_everywhere(visitor):
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_panels_stand_one_below_the_other(visitor, dark):
-    page = visitor.phone(LESSON, dark=dark)
-    whole = page.locator(".whole-picture:has(.panel)").first
+    page = visitor.phone(PANELS, dark=dark)
+    whole = page.locator(".whole-picture:has(.panel):visible").first
     whole.scroll_into_view_if_needed()
     upper, lower = (panel.bounding_box() for panel in whole.locator(".panel").all())
     assert lower["y"] > upper["y"] + upper["height"] and max(upper["width"], lower["width"]) <= 358
@@ -44,7 +45,7 @@ def test_panels_stand_one_below_the_other(visitor, dark):
     )
     (start, cut, height), (again, end, _) = placed
     assert (start, end, height) == pytest.approx((0, 1, 1), abs=0.01) and cut == pytest.approx(again, abs=0.01)
-    assert visitor.visit(LESSON).locator(".panel").count() == 0
+    assert visitor.visit(PANELS).locator(".panel").count() == 0
 
 
 def on_live_page(visitor, **options):
@@ -131,3 +132,20 @@ def test_what_does_not_move_here_says_so_before_the_picture(visitor):
     picture = page.locator(".cell_output:has(.needs-kernel) img").first
     assert notice.bounding_box()["y"] < picture.bounding_box()["y"] < notice.bounding_box()["y"] + 844
     assert "its first state, below" in notice.inner_text()
+
+
+def test_what_is_optional_is_folded_on_a_phone_and_opens_for_a_link_into_it(visitor):
+    lesson = "notebooks/14_long_contexts.html"
+    page = visitor.phone(lesson)
+    heading = page.get_by_role("heading", name="As far apart as possible")
+    section = page.locator("#as-far-apart-as-possible")
+    inside = section.get_by_text("How far apart can keys be?")
+    assert heading.is_visible() and section.get_by_text("More · ").is_visible() and not inside.is_visible()
+    section.get_by_text("Show this section").tap()
+    inside.wait_for()
+    assert section.locator(".optional-section > summary").inner_text() == "Hide this section"
+    assert page.locator("#references").get_by_role("list").is_visible()
+    page.evaluate("location.hash = 'one-decay-for-all'")
+    page.locator("#one-decay-for-all > .optional-section[open]").wait_for()
+    assert page.get_by_text("Now do the exercises").is_visible()  # at the end of the last optional section
+    assert visitor.visit(lesson).locator(".optional-section").count() == 0
