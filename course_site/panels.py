@@ -15,9 +15,7 @@ from nbformat import NotebookNode
 PNG = "image/png"
 WIDE = 700  # pixels; what is narrower needs hardly any scrolling on a phone
 BAND = 0.0065  # share of the width that must be blank; between two words it is less
-TALL = (
-    0.3  # share of the height over which there is something beside a cut: an axis, its numbers, its name; not one word
-)
+TALL = 0.3  # share of the height over which there is something beside a cut: an axis, its numbers; not one word
 BESIDE = 0.03  # share of the width that counts as beside it
 AS_WIDE = 0.7  # of the widest band; a name beside the bar of colors has about half of it
 NEAR = 0.03  # how far from the middle, or from a third, a cut may be, as a share of the width
