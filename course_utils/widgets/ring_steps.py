@@ -74,7 +74,7 @@ def time_so_far(time: int, *, done: bool) -> str:
 
 
 def draw_scores(ax: Axes, ring: Ring, now: int) -> None:
-    """All pairs of a query and a key by position in the text, when step ``now`` (from 0) is computed; a number says in which step."""
+    """All pairs of a query and a key by position in the text, when step ``now`` (from 0) is computed; a number: in which step."""
     colors, computed = colors_of_pairs(ring, now)
     ax.imshow(colors.numpy(), interpolation="nearest")
     if ring.causal:
