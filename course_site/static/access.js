@@ -58,6 +58,13 @@ function keep_the_search_in_sight() {
   if (below < bar.clientHeight) bar.scrollTop = 0;
 }
 
+/** A page that was found by a search opens where the words stand first. */
+function go_to_what_was_searched() {
+  const first = location.hash ? null : document.querySelector(".bd-article .highlighted");
+  for (let fold = first?.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+  first?.scrollIntoView({ block: "center" });
+}
+
 name_buttons();
 let_pictures_be_opened();
 let_menus_close();
@@ -66,6 +73,7 @@ window.addEventListener("load", () => {
   let_what_scrolls_be_reached();
   show_where_it_goes_on(".bd-article :is(.whole-picture, pre, .pst-scrollable-table-container)");
   keep_the_search_in_sight();
+  setTimeout(go_to_what_was_searched, 100); // the marks are made shortly after the page is loaded
   globalThis.MathJax?.startup?.promise?.then(() => {
     let_what_scrolls_be_reached();
     show_where_it_goes_on("mjx-container[display='true']");

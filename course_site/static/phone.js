@@ -19,13 +19,18 @@ function fold_code_of_pictures() {
   }
 }
 
-/** Sections that are "more" keep their heading and their time. The last one stays: at its end it says how to go on. */
+/** Sections that are "more" keep their heading and their time; at the end of the last one stays how to go on. */
 function fold_optional_sections() {
-  const times = [...document.querySelectorAll("section > h2 + p > em:only-child")];
-  const optional = times.filter((time) => time.textContent.startsWith("More · ")).slice(0, -1);
-  for (const time of optional) {
-    const [, , ...rest] = time.closest("section").children;
+  const times = [...document.querySelectorAll("section > h2 + p > em:only-child")].filter((time) => time.textContent.startsWith("More · "));
+  for (const time of times) {
+    const section = time.closest("section");
+    const [, , ...rest] = section.children;
+    const how_to_go_on = time === times.at(-1) ? rest.findIndex((node) => node.matches("p") && node.querySelector("a[href*='exercises/']")) : -1;
+    if (how_to_go_on >= 0) rest.splice(how_to_go_on);
     if (rest.length) fold(rest, "optional-section", "this section");
+    for (const link of document.querySelectorAll(`.page-toc a[href="#${section.id}"]`)) {
+      link.append(make("small", { textContent: ` ${time.textContent.toLowerCase()}` }));
+    }
   }
   const open_target = () => {
     const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
@@ -54,6 +59,16 @@ function panels_of(picture) {
   });
 }
 
+/** What is wider than the screen says so. */
+function tell_to_swipe() {
+  for (const whole of document.querySelectorAll(".whole-picture")) {
+    const hint = make("span", { className: "swipe-hint", textContent: "Swipe: it goes on to the right →", ariaHidden: "true" });
+    const tell = () => (whole.scrollWidth > 1.08 * whole.clientWidth ? whole.before(hint) : hint.remove());
+    new ResizeObserver(tell).observe(whole);
+    whole.querySelector("img").addEventListener("load", tell);
+  }
+}
+
 function stack_panels() {
   for (const picture of document.querySelectorAll(".whole-picture > img[data-panels]")) {
     const stack = () => picture.parentElement.replaceChildren(...panels_of(picture));
@@ -66,4 +81,5 @@ if (matchMedia("(max-width: 600px)").matches) {
   fold_code_of_pictures();
   fold_optional_sections();
   stack_panels();
+  tell_to_swipe();
 }

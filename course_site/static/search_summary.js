@@ -1,4 +1,4 @@
-// Below each result of a search: the sentence that holds what was searched for, in place of the top of the page.
+// Search: words that hold what was searched for, also where it is a word itself; and the sentence below each result.
 
 /* global Search */
 const LONGEST = 240; // characters shown
@@ -22,6 +22,17 @@ function around(text, words) {
   const cut = start + LONGEST < text.length;
   return `${start > 0 ? "… " : ""}${cut ? `${part.slice(0, part.lastIndexOf(" "))} …` : part}`;
 }
+
+/** The theme looks for "flash" in "flashattention" only where no page has the word "flash" itself. */
+const by_terms = Search.performTermsSearch;
+Search.performTermsSearch = (...asked) => {
+  for (const terms of [Search._index.terms, Search._index.titleterms]) {
+    const words = Object.keys(terms);
+    const parts = (word) => words.filter((term) => term.includes(word)).flatMap((term) => terms[term]);
+    for (const word of asked[0]) if (word.length > 2 && Object.hasOwn(terms, word)) terms[word] = [...new Set(parts(word))];
+  }
+  return by_terms(...asked);
+};
 
 Search.makeSearchSummary = (html, keywords, anchor) => {
   const page = new DOMParser().parseFromString(html, "text/html");

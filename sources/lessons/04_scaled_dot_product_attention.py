@@ -92,7 +92,7 @@ flow = widgets.see_through(asks, offers, hands_over, **given)
 flow
 
 # %% [markdown]
-# Point at any cell to read where it comes from. Drag feature 2 of *apple*'s query (*action*, the third of its four numbers) upward, or choose it with the arrow keys and press +, until *apple* borrows most from *fell*. Where does feature 1 of its output go? Then switch the scaling off. In the rows of *red* and *fell* the largest weight climbs from $\tfrac{9}{12}$ to $\tfrac{81}{84}$. The row of *the* stays as it was.
+# Point at any cell, or tap it, to read where it comes from. Drag feature 2 of *apple*'s query (*action*, the third of its four numbers) upward, or with a keyboard choose it with the arrow keys and press +, until *apple* borrows most from *fell*. Where does feature 1 of its output go? Then switch the scaling off. In the rows of *red* and *fell* the largest weight climbs from $\tfrac{9}{12}$ to $\tfrac{81}{84}$. The row of *the* stays as it was.
 #
 # <details><summary>Where feature 1 went</summary>
 #

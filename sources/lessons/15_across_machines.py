@@ -556,9 +556,9 @@ for row, name in enumerate(layouts):
     for chunk, (middle, rank) in enumerate(middles):
         text = f"rank {rank}" + (f"\nchunk {chunk}" if name == "zigzag" else "")
         ax.text(middle, row, text, color="white", ha="center", va="center")
-ax.set_yticks(range(2), layouts), ax.set_xlabel("position in the text")
 
 # %%
+ax.set_yticks(range(2), layouts), ax.set_xlabel("position in the text")
 plotting.show(
     ax,
     "Who holds which of 48 tokens. Contiguous: twelve neighbors for each rank. "
@@ -709,9 +709,9 @@ ax = plotting.new_axes(6.4, 4.2)
 for (name, times), (color, line) in zip(speedups.items(), styles, strict=True):
     thick = 4 if name == "ring, 32 key/value heads" else 1.5  # they coincide at first
     ax.loglog(counts, times.tolist(), line, color=color, label=name, lw=thick)
-ax.set(**labels, ylim=(0.8, 300)), ax.legend(frameon=False)
 
 # %%
+ax.set(**labels, ylim=(0.8, 300)), ax.legend(frameon=False)
 ax.plot([500, 1000], at, "o", color="black")  # what was asked
 ax.set_yticks([1, 10, 40, 160], ["1", "10", "40", "160"]), ax.minorticks_off()
 ax.set_xticks([1, 10, 100, 1000], ["1", "10", "100", "1,000"])
