@@ -149,3 +149,40 @@ def test_what_is_optional_is_folded_on_a_phone_and_opens_for_a_link_into_it(visi
     page.locator("#one-decay-for-all > .optional-section[open]").wait_for()
     assert page.get_by_text("Now do the exercises").is_visible()  # at the end of the last optional section
     assert visitor.visit(lesson).locator(".optional-section").count() == 0
+
+
+def test_a_search_finds_parts_of_words_and_opens_at_the_place(visitor):
+    page = visitor.phone("search.html?q=flash")
+    results = page.locator("ul.search > li > a")
+    results.get_by_text("Scaled dot-product attention").wait_for()  # it speaks of FlashAttention
+    results.get_by_text("Across machines").tap()
+    mark = page.locator(".bd-article .highlighted").first
+    mark.wait_for()
+    page.wait_for_function("scrollY > 844")
+    assert in_sight(mark)
+
+
+def test_a_wide_picture_says_that_it_goes_on(visitor):
+    page = visitor.phone("notebooks/05_masking.html")
+    hint = page.locator(".swipe-hint").first
+    hint.wait_for()
+    assert hint.evaluate("(hint) => hint.nextElementSibling.scrollWidth > hint.nextElementSibling.clientWidth")
+    assert visitor.visit("notebooks/05_masking.html").locator(".swipe-hint").count() == 0
+
+
+def test_slides_turn_under_a_finger(visitor):
+    page = visitor.phone("slides/05_masking.html")
+    page.locator("body[data-ready]").wait_for()
+    for x, place in ((1000, "#2"), (200, "#1")):  # the page is 1280 pixels wide
+        page.touchscreen.tap(x, 1300)
+        page.wait_for_function("(place) => location.hash === place", arg=place)
+
+
+def test_on_a_small_phone_see_through_shows_its_numbers_and_nothing_moves_sideways(visitor):
+    page = visitor.phone(LESSON)
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.reload()
+    widget = page.locator(".course-widget").first
+    widget.scroll_into_view_if_needed()
+    page.wait_for_function("document.querySelector('.course-widget').clientWidth === 376")
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
