@@ -160,7 +160,7 @@ def test_a_process_whose_owner_died_ends_by_itself(work):
 
 
 @linux
-def test_ctrl_c_in_the_middle_of_a_fork_is_heard():
+def test_ctrl_c_in_the_middle_of_a_fork_is_heard(ctrl_c):
     """Python ignores what is raised in functions that it calls at a fork, a Ctrl-C too."""
     interrupts = [signal.SIGINT]
     os.register_at_fork(after_in_parent=lambda: interrupts and signal.raise_signal(interrupts.pop()))

@@ -121,7 +121,7 @@ def test_who_was_stopped_stays_so(graders):
 
 
 @linux
-def test_ctrl_c_while_the_first_process_is_started_is_heard(monkeypatch):
+def test_ctrl_c_while_the_first_process_is_started_is_heard(monkeypatch, ctrl_c):
     def interrupted():
         os.kill(os.getpid(), signal.SIGINT)
 
