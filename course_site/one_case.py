@@ -141,9 +141,10 @@ What is the loss, to four decimals? (ln 2 is 0.69315.)""",
         decimals=4,
     ),
     "15.8": cells(
-        "`positions` is `[[0, 3], [1, 2]]` and `window` is 2. Mark which of the gathered keys each query of rank 0 may see.",
+        "`positions` is `[[0, 3], [1, 2]]` and `window` is 2. A row is a query of rank 0, a column one of the gathered keys, in "
+        "their order. Mark what each query may see.",
         Case(rank=0, positions=torch.tensor([[0, 3], [1, 2]]), window=2),
-        ["query at position 0", "query at position 3"],
-        ["first key", "second key", "third key", "fourth key"],
+        ["position 0", "position 3"],
+        ["key 1", "key 2", "key 3", "key 4"],
     ),
 }
