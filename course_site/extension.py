@@ -1,7 +1,5 @@
 """Sphinx extension: what the notebooks' figures are given, scripts only where they do something, two pages of our own."""
 
-import base64
-import hashlib
 import re
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -10,7 +8,7 @@ import nbformat
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from .panels import panels_of
+from .panels import file_name, panels_of
 
 SCRIPTS = {
     "course-widget": "course_widgets.js",
@@ -57,13 +55,13 @@ def tell_of_figures(app: Sphinx, doctree: nodes.document) -> None:
 
 
 def alternative_texts(notebook: nbformat.NotebookNode) -> dict[str, str]:
-    """SHA-256 of a figure, which is the name that MyST-NB gives its file -> alternative text."""
+    """File name of a figure -> alternative text."""
     texts = {}
     for cell in notebook.cells:
         for output in cell.get("outputs", ()):
             for mime_type, details in output.get("metadata", {}).items():
                 if mime_type in output.get("data", {}) and isinstance(details, dict) and "alt" in details:
-                    texts[hashlib.sha256(base64.b64decode(output.data[mime_type])).hexdigest()] = details["alt"]
+                    texts[file_name(output.data[mime_type])] = details["alt"]
     return texts
 
 

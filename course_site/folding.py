@@ -1,13 +1,15 @@
 """Which code of a lesson may be folded: that which only asks, and on a narrow screen that which only draws."""
 
 import ast
+import re
 
 from nbformat import NotebookNode
 
 from course_authoring.execute import WIDGET_STATE
 
 ASKS = "widgets.predict"
-WIDGET = "[interactive: "  # how the text of a widget's output begins
+# What a widget's output says as text.
+INTERACTIVE = re.compile(r"\[interactive: (.*?) Run this cell [^\]]*\]", re.DOTALL)
 
 
 def only_asks(cell: NotebookNode) -> bool:
@@ -57,5 +59,5 @@ def _is_picture(output: NotebookNode) -> bool:
     return (
         "image/png" in data
         or WIDGET_STATE in output.get("metadata", {})
-        or data.get("text/plain", "").startswith(WIDGET)
+        or INTERACTIVE.match(data.get("text/plain", ""))
     )

@@ -12,10 +12,9 @@ from course_authoring.assemble import INSTALL_ID
 from course_authoring.execute import WIDGET_STATE
 from course_authoring.links import colab_link
 
-from .folding import draws, only_asks, prepares_drawing
+from .folding import INTERACTIVE, draws, only_asks, prepares_drawing
 from .try_it import anchor, answered_here, with_question, with_questions
 
-INTERACTIVE = re.compile(r"\[interactive: (.*?) Run this cell [^\]]*\]", re.DOTALL)
 # Lessons whose model runs on the live page -> where it stands there.
 LIVE = {"10": "a-word", "11": "a-word", "12": "a-text", "13": "written-twice"}
 STILL = 'class="needs-kernel"'  # a moving picture that does not move on the page

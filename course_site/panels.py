@@ -25,7 +25,7 @@ IN_COLUMNS = re.compile(r"\bcolumns=[2-9]")  # how a lesson asks for axes side b
 
 
 def panels_of(notebook: NotebookNode) -> dict[str, list[float]]:
-    """SHA-256 of a figure, which is the name that MyST-NB gives its file -> where it is cut, as shares of its width.
+    """File name of a figure -> where it is cut, as shares of its width.
 
     Only figures that the text around them, or their alternative text, calls left and right, or whose cell asks for columns: any
     other one may be a single drawing that is blank somewhere.
@@ -37,11 +37,15 @@ def panels_of(notebook: NotebookNode) -> dict[str, list[float]]:
                 continue
             said = [near.source for near in (before, after) if near is not None and near.cell_type == "markdown"]
             said.append(output.metadata.get(PNG, {}).get("alt", ""))
-            if SIDES.search(" ".join(said)) or IN_COLUMNS.search(cell.source):
-                png = base64.b64decode(output.data[PNG])
-                if places := cuts(png):
-                    found[hashlib.sha256(png).hexdigest()] = places
+            side_by_side = SIDES.search(" ".join(said)) or IN_COLUMNS.search(cell.source)
+            if side_by_side and (places := cuts(base64.b64decode(output.data[PNG]))):
+                found[file_name(output.data[PNG])] = places
     return found
+
+
+def file_name(encoded: str) -> str:
+    """What MyST-NB calls the file of a picture, without its ending: the SHA-256 of the bytes that are ``encoded`` in base64."""
+    return hashlib.sha256(base64.b64decode(encoded)).hexdigest()
 
 
 def cuts(png: bytes) -> list[float]:

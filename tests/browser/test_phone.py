@@ -176,9 +176,17 @@ def test_slides_turn_under_a_finger(visitor):
     for x, place in ((1000, "#2"), (200, "#1")):  # the page is 1280 pixels wide
         page.touchscreen.tap(x, 1300)
         page.wait_for_function("(place) => location.hash === place", arg=place)
+    finger = page.context.new_cdp_session(page)
+    for start, end, place in ((300, 60, "#2"), (60, 300, "#1")):
+        finger.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": start, "y": 420}]})
+        for part in range(1, 11):
+            x = start + (end - start) * part / 10
+            finger.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [{"x": x, "y": 420}]})
+        finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        page.wait_for_function("(place) => location.hash === place", arg=place)
 
 
-def test_on_a_small_phone_see_through_shows_its_numbers_and_nothing_moves_sideways(visitor):
+def test_on_a_small_phone_see_through_has_the_width_its_numbers_need_and_nothing_moves_sideways(visitor):
     page = visitor.phone(LESSON)
     page.set_viewport_size({"width": 360, "height": 740})
     page.reload()
